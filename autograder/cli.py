@@ -1,0 +1,31 @@
+"""The command line: `autograder COMMAND ...`, one line a command."""
+
+import sys
+from importlib import import_module
+
+COMMANDS = {
+    "sample-class": ("autograder.classroom.sample", "make a class of submissions to try the grading with"),
+    "marks": ("autograder.classroom.marks", "show the marks and the diagnosed misconceptions of a class"),
+    "outputs": ("autograder.book.outputs", "run the chapters top to bottom and store their outputs"),
+    "claims": ("autograder.book.claims", "write book/claims.md from the claims list and the chapters"),
+    "lab": ("autograder.lab", "open JupyterLab on your own copies of the exercises"),
+}
+
+
+def usage() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()]
+    return "usage: autograder COMMAND [options]\n\n" + "\n".join(lines) + "\n\n`autograder COMMAND --help` tells more."
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; the exit code is 0 for success, 1 for failure, 2 for a call that cannot be understood."""
+    argv = sys.argv[1:] if argv is None else argv
+    if not argv or argv[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if argv else 2
+    command, *rest = argv
+    if command not in COMMANDS:
+        print(f"autograder: there is no command {command!r}.\n\n{usage()}", file=sys.stderr)
+        return 2
+    return import_module(COMMANDS[command][0]).main(rest)
