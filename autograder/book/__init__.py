@@ -1,0 +1,1 @@
+"""What builds the web book: figure style, interactive figures, stored outputs, and the page of claims."""

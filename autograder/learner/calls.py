@@ -1,0 +1,88 @@
+"""What goes to the learner's code and what comes back: plain data, so that both can cross into a sandbox."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Stands for a `torch.Generator` among the arguments: a generator travels as its seed."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """Stands for a returned object that is not data: only the name of its type comes back."""
+
+    type_name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """One thing to do with the learner's object.
+
+    A function is called with `args`. A class (when `init` is given) is constructed with `init`, gets `weights` by
+    name, is put into train or eval mode, and is then called with `args`.
+
+    cotangents: one tensor for each tensor of the output. When given, every floating tensor among the arguments
+        and every parameter gets the gradient of sum(cotangent * output).
+    watch: families of library functions (see `guard.FAMILIES`) whose use is to be reported.
+    seconds: the call is stopped after this time.
+    """
+
+    args: tuple = ()
+    init: tuple | None = None
+    weights: dict[str, torch.Tensor] | None = None
+    training: bool = False
+    dtype: torch.dtype = torch.float32
+    cotangents: tuple[torch.Tensor, ...] | None = None
+    watch: tuple[str, ...] = ()
+    seconds: float = 10.0
+
+
+@dataclass(frozen=True)
+class CodeError:
+    """An exception of the learner's code: its type, its text, and where it was raised (0: unknown)."""
+
+    kind: str
+    text: str
+    line: int = 0
+    source: str = ""
+
+
+@dataclass
+class Reply:
+    """What came back from one call.
+
+    status: "returned", "raised", "not_attempted" (the stub's own NotImplementedError), "timed_out" or "died".
+    output: nested tuples, lists and dicts of tensors and plain values; anything else is an `Opaque`.
+    gradients: for each tensor argument its gradient, None where none arrived; empty unless asked for.
+    parameters: name and shape of every parameter of a module; `parameter_gradients` likewise by name.
+    changed: positions of the arguments that the call changed.
+    used: the watched library functions that were called.
+    printed: the beginning of what the code printed.
+    """
+
+    status: str
+    output: Any = None
+    gradients: tuple[torch.Tensor | None, ...] = ()
+    parameters: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    parameter_gradients: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    changed: tuple[int, ...] = ()
+    used: tuple[str, ...] = ()
+    error: CodeError | None = None
+    printed: str = ""
+
+
+def tensors_in(output: Any) -> list[torch.Tensor]:
+    """All tensors of a nested output, in order."""
+    if isinstance(output, torch.Tensor):
+        return [output]
+    if isinstance(output, dict):
+        output = list(output.values())
+    if isinstance(output, (tuple, list)):
+        return [tensor for part in output for tensor in tensors_in(part)]
+    return []

@@ -1,0 +1,72 @@
+"""Notices when an answer calls the library function that it is meant to replace.
+
+Two nets, because each alone has holes. Torch's function mode sees public functions by name, before they are taken
+apart (`F.scaled_dot_product_attention`). Its dispatch mode sees the operators below, whatever spelling led to them
+(`torch.softmax`, `x.softmax`, `nn.Softmax`, `F.cross_entropy` all end in `_softmax` or `_log_softmax`).
+"""
+
+from collections.abc import Iterable
+
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+SOFTMAX = {"softmax", "log_softmax", "_softmax", "_log_softmax", "_safe_softmax", "_masked_softmax",
+           "_sparse_softmax", "_sparse_log_softmax"}
+ATTENTION = {"scaled_dot_product_attention", "multi_head_attention_forward", "_native_multi_head_attention",
+             "_transformer_encoder_layer_fwd"}
+
+FAMILIES: dict[str, set[str]] = {"softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"}}
+"""Names of functions and operators, by the family that an exercise can put off limits."""
+
+SPELLINGS = {
+    "softmax": "softmax or log_softmax of the library, in any spelling",
+    "attention": "`F.scaled_dot_product_attention` or `nn.MultiheadAttention`",
+    "entr": "`torch.special.entr`",
+}
+"""How a report names a family to the learner."""
+
+
+class Watch:
+    """A context in which calls into the given families are noted in `used`.
+
+    Raises KeyError for a family that does not exist.
+    """
+
+    def __init__(self, families: Iterable[str]):
+        self.watched = {name: family for family in families for name in FAMILIES[family]}
+        self.used: set[str] = set()
+
+    def note(self, name: str) -> None:
+        if name in self.watched:
+            self.used.add(self.watched[name])
+
+    def __enter__(self):
+        # Entering the modes costs little, yet every operator then passes through Python: only where it is needed.
+        self._modes = (_Functions(self), _Operators(self)) if self.watched else ()
+        for mode in self._modes:
+            mode.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        for mode in reversed(self._modes):
+            mode.__exit__(*error)
+
+
+class _Functions(TorchFunctionMode):
+    def __init__(self, watch: Watch):
+        super().__init__()
+        self.watch = watch
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.watch.note(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+
+class _Operators(TorchDispatchMode):
+    def __init__(self, watch: Watch):
+        super().__init__()
+        self.watch = watch
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.watch.note(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))

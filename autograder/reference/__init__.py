@@ -1,0 +1,1 @@
+"""What is right: short, readable PyTorch, one concept a module."""
