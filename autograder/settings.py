@@ -1,45 +1,40 @@
-"""Where things lie, and what the environment may change: the book's address and the grading seed."""
+"""The few things that an installation may set."""
 
 import os
 import tomllib
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILT_BOOK = ROOT / "_build" / "html"
+REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 @cache
 def configured_book_url() -> str:
-    """`book_url` of `[tool.autograder]` in pyproject.toml; empty where there is no such file or entry."""
-    path = ROOT / "pyproject.toml"
-    if not path.exists():
+    """`[tool.autograder] book_url` of pyproject.toml; empty where there is no such file."""
+    file = REPOSITORY / "pyproject.toml"
+    if not file.exists():
         return ""
-    with path.open("rb") as file:
-        return tomllib.load(file).get("tool", {}).get("autograder", {}).get("book_url", "")
+    return tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("autograder", {}).get("book_url", "")
 
 
 def book_url() -> str:
-    """The address of the folder that holds the chapters' pages, without a final slash.
-
-    The environment variable BOOK_URL (`make lab` sets it) goes before `book_url` in pyproject.toml;
-    with neither, it is the locally built book.
-    """
-    return (os.environ.get("BOOK_URL") or configured_book_url() or (BUILT_BOOK / "book").as_uri()).rstrip("/")
+    """Where the book lies: BOOK_URL in the environment, else pyproject.toml, else the locally built pages."""
+    local = (REPOSITORY / "_build" / "html" / "book").as_uri()
+    return (os.environ.get("BOOK_URL") or configured_book_url() or local).rstrip("/")
 
 
-def book_link(anchor: str) -> str:
-    """The link to a place in the book: `05_scaling#mistake-no-scaling` is a page and a label on it."""
-    page, hash_sign, label = anchor.partition("#")
-    return f"{book_url()}/{page}.html{hash_sign}{label}"
+def book_link(place: str) -> str:
+    """A link into the book; `place` is a page, or a page and an anchor: "05_scaling#mistake-no-scaling"."""
+    page, _, anchor = place.partition("#")
+    return f"{book_url()}/{page}.html" + (f"#{anchor}" if anchor else "")
 
 
 def grading_seed() -> int | None:
-    """The secret seed of class grading, from AUTOGRADER_SEED; None, the public seed, where it is not set."""
-    text = os.environ.get("AUTOGRADER_SEED", "").strip()
-    if not text:
+    """The instructor's secret seed (AUTOGRADER_SEED) while a class is graded, else None."""
+    value = os.environ.get("AUTOGRADER_SEED", "").strip()
+    if not value:
         return None
     try:
-        return int(text)
+        return int(value)
     except ValueError:
-        raise ValueError(f"AUTOGRADER_SEED is {text!r}; give a whole number, or unset it.") from None
+        raise ValueError(f"AUTOGRADER_SEED is {value!r}; it must be a whole number such as 4711.") from None
