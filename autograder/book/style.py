@@ -27,7 +27,7 @@ PALETTE = {
 }
 """Colour-blind-safe colours by name (after Okabe and Ito), all of middle lightness."""
 
-PAGES = {"light": "#ffffff", "dark": "#15191f"}
+PAGES = {"light": "#fdfdfb", "dark": "#15191f"}
 """The two page backgrounds, the same as in book/_static/course.css."""
 
 _PAPER = "#f4f1e8"
