@@ -4,6 +4,8 @@ import sys
 from importlib import import_module
 
 COMMANDS = {
+    "exercises": ("autograder.classroom.release", "make exercises/ from solutions/, or check that it is up to date"),
+    "grade": ("autograder.classroom.pipeline", "grade a class: marks, feedback pages and the marks file"),
     "sample-class": ("autograder.classroom.sample", "make a class of submissions to try the grading with"),
     "marks": ("autograder.classroom.marks", "show the marks and the diagnosed misconceptions of a class"),
     "outputs": ("autograder.book.outputs", "run the chapters top to bottom and store their outputs"),

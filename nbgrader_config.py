@@ -1,0 +1,51 @@
+"""nbgrader's configuration: from solutions/ to exercises/, and everything about a class in its classroom.
+
+The environment variable CLASSROOM names the classroom, relative to this folder; unset, it is `classroom`.
+"""
+
+from pathlib import Path
+
+from autograder.classroom.folders import Classroom
+
+c = get_config()  # noqa: F821 - nbgrader puts it there
+root = Path(__file__).resolve().parent
+classroom = Classroom.at()
+classroom.make()
+
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.course_id = "no-step-skipped"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+c.CourseDirectory.submitted_directory = str(classroom.submitted)
+c.CourseDirectory.autograded_directory = str(classroom.autograded)
+c.CourseDirectory.feedback_directory = str(classroom.feedback)
+c.CourseDirectory.db_url = classroom.db_url
+c.Exchange.root = str(classroom.exchange)
+
+# The stub must stay a NotImplementedError: `check` then says "not attempted", not "wrong".
+c.ClearSolutions.code_stub = {
+    "python": '# Write your answer here, in place of the next line.\n'
+              'raise NotImplementedError("This exercise waits for your answer.")'
+}
+c.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
+c.GenerateAssignment.preprocessors.append("autograder.classroom.release.MarkGenerated")
+
+# A check takes well under a second; importing torch on a busy machine can take many.
+c.Execute.timeout = 60
+c.Execute.shutdown_kernel = "immediate"
+c.OverwriteCells.add_missing_cells = True  # a deleted check cell comes back and is graded
+c.Autograde.autograde_preprocessors = [
+    "autograder.classroom.grading.SeededExecute",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+c.GenerateFeedback.exporter_class = "autograder.classroom.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "autograder.classroom.feedback.Summarise",
+]
