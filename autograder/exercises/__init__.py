@@ -1,0 +1,1 @@
+"""What is asked: a module per chapter with each exercise's criteria, points, hints and misconceptions."""

@@ -1,0 +1,1 @@
+"""The trusted side: what is asked, what must hold, which mistake an answer looks like."""

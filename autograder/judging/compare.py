@@ -1,0 +1,152 @@
+"""Holds what came back against what is right: form first (type, shape, dtype, finite), then values.
+
+An answer is never broadcast to the expected shape. A `Difference` is split in two: `message` may be shown
+always, `detail` may hold values and is for the public seed only.
+"""
+
+import builtins
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.learner.calls import CodeError, Opaque, Reply
+
+TOLERANCES = {torch.float32: (1e-5, 1e-4), torch.float64: (1e-9, 1e-7)}
+"""Absolute and relative tolerance by dtype: the order of a sum may differ, the formula may not."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    message: str
+    detail: str = ""
+
+
+def form_problem(reply: Reply, expected: Reply, names: Sequence[str]) -> Difference | None:
+    """What is wrong with the reply before any value is looked at, or None."""
+    if reply.status == "raised":
+        return raised_problem(reply.error)
+    if reply.parameters != expected.parameters:
+        return _parameter_problem(reply.parameters, expected.parameters)
+    return _form(reply.output, expected.output, names, "the result")
+
+
+def raised_problem(error: CodeError) -> Difference:
+    """The learner's own exception. Its text may quote inputs, and so may the name of a class of its own."""
+    kind = error.kind if isinstance(getattr(builtins, error.kind, None), type) else "an exception"
+    where = f" in line {error.line}" if error.line else ""
+    source = f": `{error.source}`" if error.source else ""
+    return Difference(f"Your code raised {kind}.", f"{error.kind}{where}{source}: {error.text}")
+
+
+def _parameter_problem(found: dict, wanted: dict) -> Difference:
+    missing, extra = [n for n in wanted if n not in found], [n for n in found if n not in wanted]
+    if missing or extra:
+        listed = ", ".join(f"`{name}`" for name in found) or "none"
+        return Difference(
+            f"Your module registers the parameters {listed}; the exercise asks for exactly "
+            + ", ".join(f"`{name}`" for name in wanted) + ".")
+    name = next(n for n in wanted if found[n] != wanted[n])
+    return Difference(f"The parameter `{name}` has the shape {found[name]}; the exercise asks for {wanted[name]}.")
+
+
+def _form(found: Any, wanted: Any, names: Sequence[str], what: str) -> Difference | None:
+    if found is None:
+        return Difference("Your code returned None: is a `return` missing?" if what == "the result"
+                          else f"{what} is None.")
+    if isinstance(wanted, tuple):
+        return _tuple_form(found, wanted, names)
+    if isinstance(wanted, torch.Tensor):
+        return _tensor_form(found, wanted, what)
+    if isinstance(wanted, float):
+        return _number_form(found, what)
+    if type(found) is not type(wanted):
+        return Difference(f"{what} should be {_kind(wanted)}; yours is {_kind(found)}.")
+    return None
+
+
+def _tuple_form(found: Any, wanted: tuple, names: Sequence[str]) -> Difference | None:
+    asked = f"{len(wanted)} values ({', '.join(names)})"
+    if not isinstance(found, tuple):
+        return Difference(f"Your code should return {asked}; it returned {_kind(found)}.")
+    if len(found) != len(wanted):
+        return Difference(f"Your code should return {asked}; it returned {len(found)}.")
+    parts = zip(found, wanted, names, strict=True)
+    return next((p for f, w, n in parts if (p := _form(f, w, names, f"`{n}`")) is not None), None)
+
+
+def _tensor_form(found: Any, wanted: torch.Tensor, what: str) -> Difference | None:
+    if not isinstance(found, torch.Tensor):
+        return Difference(f"{what} should be a tensor; yours is {_kind(found)}.")
+    if found.shape != wanted.shape:
+        return Difference(f"{what} should have the shape {tuple(wanted.shape)}; yours has {tuple(found.shape)}.")
+    if found.dtype != wanted.dtype:
+        return Difference(f"{what} should be {wanted.dtype}, like the input; yours is {found.dtype}.")
+    if found.is_floating_point() and bool((~found.isfinite() & wanted.isfinite()).any()):
+        kind = "NaN" if bool(found.isnan().any()) else "infinite values"
+        return Difference(f"{what} contains {kind}.")
+    return None
+
+
+def _number_form(found: Any, what: str) -> Difference | None:
+    if type(found) is not float:
+        tip = " (`.item()` makes one of a tensor)" if isinstance(found, torch.Tensor) else ""
+        return Difference(f"{what} should be a plain float{tip}; yours is {_kind(found)}.")
+    return None if math.isfinite(found) else Difference(f"{what} is {'NaN' if math.isnan(found) else 'infinite'}.")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Opaque):
+        return f"an object of type {value.type_name}"[:80]
+    if value is None:
+        return "None"
+    kind = "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
+    return f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}"
+
+
+def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict | None = None) -> Difference | None:
+    """What is wrong with the values of a well-formed output, or None."""
+    if isinstance(wanted, tuple):
+        parts = zip(found, wanted, names, strict=True)
+        return next((p for f, w, n in parts if (p := value_problem(f, w, [n], tolerance)) is not None), None)
+    what = f"`{names[0]}`" if len(names) == 1 else "the result"
+    if not isinstance(wanted, torch.Tensor):
+        same = close_numbers(found, wanted) if isinstance(wanted, float) else found == wanted
+        return None if same else Difference(f"{what} is wrong.", f"Yours is {found}, right is {wanted}.")
+    wrong = ~close(found, wanted, tolerance)
+    if not bool(wrong.any()):
+        return None
+    share = 100 * wrong.double().mean().item()
+    count = f"{share:.0f} % of the values" if 1 <= share < 100 else ("All values" if share == 100 else "A few values")
+    largest = (found.double() - wanted.double())[wrong].abs().max().item()
+    return Difference(f"{count} of {what} differ from the right ones.", f"The largest difference is {largest:.3g}.")
+
+
+def close(found: torch.Tensor, wanted: torch.Tensor, tolerance: dict | None = None) -> torch.Tensor:
+    """Elementwise: equal up to the dtype's tolerance (exactly for whole numbers and booleans)."""
+    if not wanted.is_floating_point():
+        return found == wanted
+    absolute, relative = (tolerance or TOLERANCES)[wanted.dtype]
+    return torch.isclose(found, wanted, atol=absolute, rtol=relative, equal_nan=True)
+
+
+def close_numbers(found: float, wanted: float) -> bool:
+    return math.isclose(found, wanted, rel_tol=1e-5, abs_tol=1e-6)
+
+
+def gradient_problem(reply: Reply, expected: Reply, arguments: Sequence[str],
+                     tolerance: dict | None = None) -> Difference | None:
+    """A gradient that does not arrive, or is wrong, at an argument or at a parameter; or None."""
+    found = dict(zip(arguments, reply.gradients, strict=False)) | reply.parameter_gradients
+    wanted = dict(zip(arguments, expected.gradients, strict=False)) | expected.parameter_gradients
+    for name, right in wanted.items():
+        if right is None:
+            continue
+        yours = found.get(name)
+        if yours is None:
+            return Difference(f"No gradient reaches `{name}`: somewhere the computation leaves torch's graph.")
+        if problem := value_problem(yours, right, [f"gradient of {name}"], tolerance):
+            return problem
+    return None

@@ -1,0 +1,76 @@
+"""Names the mistake: which misconception computes the same as the answer, on the same inputs?
+
+An answer that equals one misconception on every call of every criterion is that misconception. Otherwise (two
+mistakes at once, say) each failed criterion is compared by itself, and only a single match counts.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from autograder.judging.compare import close, close_numbers
+from autograder.judging.exercise import Exercise, Misconception
+from autograder.judging.trial import Trial
+from autograder.learner.calls import Call, Reply
+from autograder.learner.runner import run
+
+
+def diagnose(exercise: Exercise, trials: Sequence[Trial], failed: Sequence[bool]) -> list[str | None]:
+    """For each criterion's trial the misconception's name, or None."""
+    replay = _Replay(exercise)
+    asked = [trial for trial in trials if trial.calls]
+    whole = [m for m in exercise.misconceptions if all(replay.agrees(m, trial) for trial in asked)]
+    if whole:
+        return [whole[0].name if wrong else None for wrong in failed]
+    return [_only_match(exercise, replay, trial) if wrong else None
+            for trial, wrong in zip(trials, failed, strict=True)]
+
+
+def _only_match(exercise: Exercise, replay: "_Replay", trial: Trial) -> str | None:
+    if not trial.calls or any(reply.used for reply in trial.replies):
+        return None
+    matches = [m.name for m in exercise.misconceptions if replay.agrees(m, trial)]
+    return matches[0] if len(matches) == 1 else None
+
+
+class _Replay:
+    """Runs misconceptions on the calls that an answer was asked, each once."""
+
+    def __init__(self, exercise: Exercise):
+        self.exercise = exercise
+        self.seen: dict[tuple[str, str], bool] = {}
+
+    def agrees(self, misconception: Misconception, trial: Trial) -> bool:
+        key = misconception.name, trial.criterion
+        if key not in self.seen:
+            agreement = self.exercise.agreement or all_the_same
+            theirs = [run(misconception.implementation, call, i) for i, call in enumerate(trial.calls)]
+            self.seen[key] = agreement(trial.calls, trial.replies, theirs)
+        return self.seen[key]
+
+
+def all_the_same(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
+    """Whether each reply equals its counterpart: outcome, values, gradients, side effects."""
+    return all(same_reply(a, b) for a, b in zip(mine, theirs, strict=True))
+
+
+def same_reply(a: Reply, b: Reply) -> bool:
+    if (a.status, a.parameters, a.changed) != (b.status, b.parameters, b.changed):
+        return False
+    if a.status == "raised":
+        return (a.error.kind, a.error.text) == (b.error.kind, b.error.text)
+    return (same_data(a.output, b.output) and same_data(a.gradients, b.gradients)
+            and same_data(a.parameter_gradients, b.parameter_gradients))
+
+
+def same_data(a, b) -> bool:
+    """Equal type, structure, shape and dtype, and values equal up to the dtype's tolerance."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, torch.Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and bool(close(a, b).all())
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same_data, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same_data(a[key], b[key]) for key in a)
+    return close_numbers(a, b) or a == b if isinstance(a, float) else a == b

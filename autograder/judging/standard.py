@@ -1,0 +1,69 @@
+"""Criteria that hold for every exercise: the course's general rules, checked on the exercise's typical case."""
+
+from dataclasses import replace
+
+import torch
+
+from autograder.judging.exercise import Criterion, Exercise, sentence_of
+from autograder.judging.inputs import ONES, SMALL
+from autograder.judging.trial import Failed, Trial
+from autograder.learner.guard import SPELLINGS
+
+
+def values(trial: Trial) -> None:
+    """The result equals the formula on random input."""
+    reply = trial.ask(replace(trial.case(), watch=trial.exercise.off_limits))
+    for family in reply.used:
+        trial.require(False, f"Your code calls {SPELLINGS[family]}; this exercise asks you to write that yourself.")
+    try:
+        trial.must_agree(trial.case())
+    except Failed as failure:
+        if trial.public:  # the same fault on a case that can be read is worth more than on a large one
+            trial.must_agree(trial.case("small", size=SMALL))
+        raise failure
+
+
+def gradients(trial: Trial) -> None:
+    """Gradients flow to every floating input and parameter, and are right."""
+    trial.must_agree(trial.with_cotangents(trial.case()))
+
+
+def double_precision(trial: Trial) -> None:
+    """With float64 input the result is float64, and as exact as float64 allows."""
+    trial.must_agree(trial.case(dtype=torch.float64))
+
+
+def arguments_unchanged(trial: Trial) -> None:
+    """The arguments are the same after the call as before it."""
+    call = trial.case()
+    reply = trial.well_formed(call)
+    for position in reply.changed:
+        trial.require(False, f"Your code changed its argument `{trial.exercise.arguments[position]}`; "
+                             "work on a new tensor, without in-place operations on what you are given.")
+
+
+def any_memory_layout(trial: Trial) -> None:
+    """Inputs that are not contiguous in memory (a transposed tensor, say) give the right result."""
+    trial.must_agree(trial.case(strided=True))
+
+
+def sizes_of_one(trial: Trial) -> None:
+    """It works at the edge: batch 1, length 1, width 1."""
+    trial.must_agree(trial.case(size=ONES))
+
+
+def train_and_eval(trial: Trial) -> None:
+    """In train mode and in eval mode the result is the same."""
+    for training in (True, False):
+        trial.must_agree(replace(trial.case(), training=training))
+
+
+STANDARD = {check.__name__: check for check in (
+    values, gradients, double_precision, arguments_unchanged, any_memory_layout, sizes_of_one, train_and_eval)}
+
+
+def add_standard_criteria(exercise: Exercise, *, sentence: str | None = None, **points: float) -> None:
+    """Adds the named criteria with their points; `sentence` says what `values` means in this exercise."""
+    for name, available in points.items():
+        text = sentence if name == "values" and sentence else sentence_of(STANDARD[name])
+        exercise.criteria.append(Criterion(name, text, available, STANDARD[name]))

@@ -1,0 +1,116 @@
+"""One criterion at work on one answer: it asks, compares, and says what does not hold."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+
+from autograder.judging import compare
+from autograder.judging.compare import Difference
+from autograder.judging.exercise import Exercise
+from autograder.judging.inputs import Inputs
+from autograder.judging.report import Example
+from autograder.learner.calls import Call, Reply, tensors_in
+from autograder.learner.runner import run
+
+Answer = Callable[[Call, int], Reply]
+"""The learner interface: carries out a call with a random seed, here or in a sandbox."""
+
+
+class Failed(Exception):
+    """The criterion does not hold; `detail` and `example` are for the public seed only."""
+
+    def __init__(self, difference: Difference, example: Example | None = None):
+        super().__init__(difference.message)
+        self.difference = difference
+        self.example = example
+
+
+class NotAttempted(Exception):
+    """The stub is still there."""
+
+
+class CouldNotRun(Exception):
+    """It cannot be known whether the criterion holds."""
+
+
+class Trial:
+    """What a criterion may use.
+
+    `inputs` draws, `ask` runs the learner's code, `expected` the reference; `well_formed` and `must_agree` do both
+    and compare; `require` states a property. `calls` and `replies` are kept for the diagnosis.
+    """
+
+    def __init__(self, exercise: Exercise, criterion: str, answer: Answer, seed: int, public: bool):
+        self.exercise, self.criterion, self.answer = exercise, criterion, answer
+        self.seed, self.public = seed, public
+        self.calls: list[Call] = []
+        self.replies: list[Reply] = []
+
+    def inputs(self, case: str = "", **options) -> Inputs:
+        """Random inputs of this criterion; options as in `Inputs` (dtype, size, strided)."""
+        return Inputs(self.seed, f"{self.exercise.name}/{self.criterion}/{case}", **options)
+
+    def case(self, name: str = "", **options) -> Call:
+        """The exercise's typical call on random inputs."""
+        given = self.inputs(name, **options)
+        return replace(self.exercise.case(given), dtype=given.dtype)
+
+    def ask(self, call: Call) -> Reply:
+        """Run the learner's code. Raises NotAttempted for a stub, CouldNotRun where there is no result to judge."""
+        reply = self.answer(call, len(self.calls))
+        self.calls.append(call)
+        self.replies.append(reply)
+        if reply.status == "timed_out":
+            raise CouldNotRun(f"Your code gave no answer within {call.seconds:g} seconds.")
+        if reply.status == "died":
+            raise CouldNotRun("The Python process that ran your code died.")
+        if reply.status == "not_attempted":
+            raise NotAttempted
+        return reply
+
+    def expected(self, call: Call) -> Reply:
+        """What the reference gives."""
+        reply = run(self.exercise.reference, replace(call, watch=()))
+        if reply.status != "returned":
+            raise CouldNotRun(f"The reference itself failed: {reply.error}")
+        return reply
+
+    def with_cotangents(self, call: Call) -> Call:
+        """The same call, asking for gradients of a random combination of all outputs."""
+        draw = self.inputs("cotangents", dtype=call.dtype)
+        outputs = tensors_in(self.expected(call).output)
+        return replace(call, cotangents=tuple(draw.normal(*t.shape) for t in outputs))
+
+    def well_formed(self, call: Call) -> Reply:
+        """The learner's reply, after its type, number of values, shape, dtype and finiteness were found right."""
+        return self._formed(call, self.expected(call))
+
+    def must_agree(self, call: Call, tolerance: dict | None = None) -> Reply:
+        """The learner's reply, after it was found equal to the reference's, gradients too if the call asks."""
+        right = self.expected(call)
+        reply = self._formed(call, right)
+        tolerance = tolerance or self.exercise.tolerance
+        problem = compare.value_problem(reply.output, right.output, self.exercise.returns, tolerance)
+        if problem is None and call.cotangents is not None:
+            tensors = [n for n, v in zip(self.exercise.arguments, call.args, strict=False) if torch.is_tensor(v)]
+            problem = compare.gradient_problem(reply, right, tensors, tolerance)
+        if problem is not None:
+            raise Failed(problem, self._example(call, reply, right))
+        return reply
+
+    def require(self, holds: bool, message: str, detail: str = "") -> None:
+        """Fail with `message` unless `holds`; `detail` may name values."""
+        if not holds:
+            raise Failed(Difference(message, detail))
+
+    def _formed(self, call: Call, right: Reply) -> Reply:
+        reply = self.ask(call)
+        if problem := compare.form_problem(reply, right, self.exercise.returns):
+            raise Failed(problem)
+        return reply
+
+    def _example(self, call: Call, reply: Reply, right: Reply) -> Example | None:
+        if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
+            return None
+        return Example(dict(zip(self.exercise.arguments, call.args, strict=False)), reply.output, right.output)
