@@ -6,7 +6,7 @@ import torch
 
 from autograder.judging.exercise import Criterion, Exercise, sentence_of
 from autograder.judging.inputs import ONES, SMALL
-from autograder.judging.trial import Failed, Trial
+from autograder.judging.trial import Trial, WrongValues
 from autograder.learner.guard import SPELLINGS
 
 
@@ -17,10 +17,10 @@ def values(trial: Trial) -> None:
         trial.require(False, f"Your code calls {SPELLINGS[family]}; this exercise asks you to write that yourself.")
     try:
         trial.must_agree(trial.case())
-    except Failed as failure:
+    except WrongValues:
         if trial.public:  # the same fault on a case that can be read is worth more than on a large one
             trial.must_agree(trial.case("small", size=SMALL))
-        raise failure
+        raise
 
 
 def gradients(trial: Trial) -> None:

@@ -26,6 +26,10 @@ class Failed(Exception):
         self.example = example
 
 
+class WrongValues(Failed):
+    """The form is right, the numbers are not."""
+
+
 class NotAttempted(Exception):
     """The stub is still there."""
 
@@ -96,7 +100,7 @@ class Trial:
             tensors = [n for n, v in zip(self.exercise.arguments, call.args, strict=False) if torch.is_tensor(v)]
             problem = compare.gradient_problem(reply, right, tensors, tolerance)
         if problem is not None:
-            raise Failed(problem, self._example(call, reply, right))
+            raise WrongValues(problem, self._example(call, reply, right))
         return reply
 
     def require(self, holds: bool, message: str, detail: str = "") -> None:

@@ -1,0 +1,70 @@
+"""A report as plain text."""
+
+from typing import Any
+
+import torch
+
+from autograder.judging.report import FAILED, NOT_ATTEMPTED, PASSED, Report
+from autograder.settings import book_link
+
+MARKS = {PASSED: "holds", FAILED: "does not hold", "could_not_run": "could not be checked"}
+
+
+def points(number: float) -> str:
+    """A number of points as people write it: 3, or 2.5."""
+    return f"{number:g}"
+
+
+def headline(report: Report) -> str:
+    """The exercise and the marks, in one line."""
+    return f"{report.exercise}: {points(report.score)} of {points(report.points)} points"
+
+
+def summary(report: Report) -> str:
+    """One sentence that says where the answer stands."""
+    if not report.attempted:
+        return "Not attempted yet: replace the stub in the answer cell, run it, then run this cell again."
+    if report.needs_a_person:
+        return "Part of this could not be checked. A person should look."
+    failed = sum(outcome.status != PASSED for outcome in report.outcomes)
+    if not failed:
+        return f"All {len(report.outcomes)} criteria hold."
+    return f"{failed} of {len(report.outcomes)} criteria {'does' if failed == 1 else 'do'} not hold yet."
+
+
+def as_text(report: Report) -> str:
+    """The whole report."""
+    lines = [headline(report), summary(report)]
+    for name, (sentence, see) in report.explanations.items():
+        lines += [f"Looks like: {name.replace('_', ' ')}. {sentence}", f"  Read: {book_link(see)}"]
+    if report.attempted:
+        for outcome in report.outcomes:
+            lines.append(f"[{MARKS[outcome.status]}] {outcome.sentence} "
+                         f"({points(outcome.earned)}/{points(outcome.points)})")
+            if outcome.message and outcome.message != NOT_ATTEMPTED:
+                lines.append(f"    {outcome.message}")
+            if outcome.example:
+                lines += ["    " + line for line in example_as_text(outcome.example).splitlines()]
+    if report.printed and report.score < report.points:
+        lines += ["Your code printed:", report.printed.rstrip()]
+    return "\n".join(lines)
+
+
+def example_as_text(example) -> str:
+    parts = [f"{name} = {number(value)}" for name, value in example.arguments.items()]
+    return "\n".join([*parts, f"yours:    {number(example.yours)}", f"expected: {number(example.expected)}"])
+
+
+def number(value: Any) -> str:
+    """A small value, rounded to what a reader can use."""
+    if isinstance(value, torch.Tensor):
+        return str(rounded(value.tolist()))
+    if isinstance(value, tuple):
+        return "; ".join(map(number, value))
+    return str(rounded(value))
+
+
+def rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
