@@ -25,6 +25,7 @@ def as_data(report: Report) -> dict:
     """A report as JSON data: marks, outcomes, diagnoses; no inputs and no values."""
     outcomes = [{k: v for k, v in asdict(o).items() if k not in ("example", "message")} for o in report.outcomes]
     return {"exercise": report.exercise, "chapter": report.chapter, "score": report.score, "points": report.points,
+            "attempted": report.attempted, "needs_a_person": report.needs_a_person,
             "diagnoses": list(report.diagnoses), "outcomes": outcomes}
 
 
