@@ -9,6 +9,7 @@ COMMANDS = {
     "sample-class": ("autograder.classroom.sample", "make a class of submissions to try the grading with"),
     "marks": ("autograder.classroom.marks", "show the marks and the diagnosed misconceptions of a class"),
     "outputs": ("autograder.book.outputs", "run the chapters top to bottom and store their outputs"),
+    "road": ("autograder.book.road", "draw the map of the course on the book's first page"),
     "claims": ("autograder.book.claims", "write book/claims.md from the claims list and the chapters"),
     "lab": ("autograder.lab", "open JupyterLab on your own copies of the exercises"),
 }

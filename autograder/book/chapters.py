@@ -9,7 +9,7 @@ BOOK = ROOT / "book"
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter: its id, title, short name for the road, the question it answers, its part of the course."""
+    """One chapter: its id, title, short name on the road, the question it answers, its part of the course."""
 
     id: str
     title: str

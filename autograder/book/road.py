@@ -1,13 +1,14 @@
 """The map of the course on the first page: a drawn road and the list of chapters, both from `chapters.py`.
 
-`autograder road` writes book/_static/road.html and book/chapter_map.md. The road is SVG inside the page, so it
-follows the theme; it is drawn twice, winding for a wide page and straight down for a phone, and CSS shows one.
+`autograder road` writes book/_static/road.html and book/chapter_map.md.
+The road is SVG inside the page, so it follows the theme.
+It is drawn twice, winding for a wide page and straight down for a phone, and CSS shows one.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.book.chapters import BOOK, CHAPTERS, PARTS, ROOT, Chapter
@@ -32,10 +33,8 @@ def wide(book: Path) -> str:
             stops.append((chapter, (640 - step * i if backwards else 80 + step * i, y)))
         parts.append((PARTS[part], (360, y - 30)))
     bends = {80.0: -62.0, 640.0: 62.0}
-    road = [segment(a, b, bends[a[1][0]] if a[1][1] != b[1][1] else 0, book) for a, b in pairs(stops)]
-    words = [
-        f'<text class="stage" text-anchor="middle" x="{x}" y="{y}">{escape(t)}</text>' for t, (x, y) in parts
-    ]
+    road = [segment(a, b, bends[a[1][0]] if a[1][1] != b[1][1] else 0, book) for a, b in pairwise(stops)]
+    words = [stage(text, at, "middle") for text, at in parts]
     marks = [stop(c, p, (p[0], p[1] + 38), "middle", book) for c, p in stops]
     return svg("wide", (720, 392), road + words + marks)
 
@@ -51,14 +50,14 @@ def narrow(book: Path) -> str:
             part, y = chapter.part, y + (34 if part else -24)
             parts.append((PARTS[part], (100, y - 30)))
         stops.append((chapter, (38 + 24 * (chapter.number % 2), y + 4)))
-    road = [segment(a, b, 0, book) for a, b in pairs(stops)]
-    words = [f'<text class="stage" x="{x}" y="{y:g}">{escape(t)}</text>' for t, (x, y) in parts]
+    road = [segment(a, b, 0, book) for a, b in pairwise(stops)]
+    words = [stage(text, at, "start") for text, at in parts]
     marks = [stop(c, p, (100, p[1] + 5), "start", book) for c, p in stops]
     return svg("narrow", (320, y + 30), road + words + marks)
 
 
-def pairs(stops: list) -> Iterator[tuple]:
-    return zip(stops, stops[1:], strict=False)
+def stage(text: str, at: Point, anchor: str) -> str:
+    return f'<text class="stage" text-anchor="{anchor}" x="{at[0]:g}" y="{at[1]:g}">{escape(text)}</text>'
 
 
 def segment(start: tuple[Chapter, Point], end: tuple[Chapter, Point], bend: float, book: Path) -> str:
@@ -96,10 +95,8 @@ def svg(name: str, size: tuple[float, float], parts: list[str]) -> str:
 def road_html(book: Path = BOOK) -> str:
     """The whole figure, both drawings, as it stands in book/_static/road.html."""
     caption = "The road of the course. Filled stops are written; hollow ones are to come."
-    return (
-        f"<!-- {MADE}: do not edit -->\n"
-        f'<figure class="road">\n{wide(book)}\n{narrow(book)}\n<figcaption><p>{caption}</p></figcaption>\n</figure>\n'
-    )
+    drawn = f"{wide(book)}\n{narrow(book)}\n<figcaption><p>{caption}</p></figcaption>"
+    return f'<!-- {MADE}: do not edit -->\n<figure class="road">\n{drawn}\n</figure>\n'
 
 
 def chapter_map(book: Path = BOOK) -> str:
@@ -111,7 +108,8 @@ def chapter_map(book: Path = BOOK) -> str:
             page = chapter.file(book)
             name = f"[{chapter.title}]({page.name})" if page else chapter.title
             mark = "" if page else " [to come]{.verdict .verdict-open}"
-            lines += [f"{chapter.number}. {name}{mark}\\", f"   {chapter.answers}"]
+            number = f"{chapter.number}. "
+            lines += [f"{number}{name}{mark}\\", " " * len(number) + chapter.answers]
     return "\n".join(lines) + "\n"
 
 

@@ -1,8 +1,9 @@
 """Vega-Lite figures in the built book, drawn without a network and without a kernel.
 
-Altair's own HTML output loads Vega from a CDN. Here a myst-nb renderer writes the chart's JSON into the page, and
-one script, bundled from what `vl-convert-python` carries, draws it: in the page's theme, as wide as the page
-allows, again when the theme changes, with the sliders left where the reader put them.
+Altair's own HTML output loads Vega from a CDN.
+Here a myst-nb renderer writes the chart's JSON into the page, and one script, bundled from what
+`vl-convert-python` carries, draws it: in the page's theme, as wide as the page allows, again when the theme
+changes, with the sliders left where the reader put them.
 """
 
 import json
