@@ -1,0 +1,397 @@
+"""Chapter 05: what dividing by sqrt(d_k) does. Contract of each exercise: see its reference."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from autograder.judging.exercise import Exercise
+from autograder.judging.inputs import Inputs
+from autograder.judging.standard import add_standard_criteria
+from autograder.judging.trial import Trial
+from autograder.learner.calls import Call, Reply, Seed
+from autograder.reference import attention, scaling
+
+CHAPTER = "05_scaling"
+
+
+# --- dot_product_std -------------------------------------------------------------------------------------------
+# The result is random: it is judged by statistics, with margins of about seven standard errors.
+
+MANY = 5_000
+
+
+def _std_case(given: Inputs) -> Call:
+    return Call((given.size.d_k, MANY, Seed(given.whole_number(0, 2**31))))
+
+
+def _relative_margin(d_k: int, samples: int) -> float:
+    """Seven standard errors of a measured standard deviation: the product of two normals has kurtosis 3 + 6/d_k."""
+    return 7 * math.sqrt((2 + 6 / d_k) / (4 * samples))
+
+
+def same_statistics(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
+    """Two answers measure the same if large samples agree within the margin, and repeats repeat alike."""
+    if [r.status for r in mine] != [r.status for r in theirs]:
+        return False
+    if any(r.status == "raised" for r in mine):
+        return all(a.error == b.error or (a.error and b.error and (a.error.kind, a.error.text) ==
+                                          (b.error.kind, b.error.text)) for a, b in zip(mine, theirs, strict=True))
+    if any(type(a.output) is not type(b.output) for a, b in zip(mine, theirs, strict=True)):
+        return False
+    return _same_size(calls, mine, theirs) and _repeats(calls, mine) == _repeats(calls, theirs)
+
+
+def _same_size(calls, mine, theirs) -> bool:
+    for call, a, b in zip(calls, mine, theirs, strict=True):
+        d_k, samples, _ = call.args
+        margin = 1.5 * _relative_margin(d_k, samples)
+        if samples == MANY and not math.isclose(float(a.output), float(b.output), rel_tol=margin):
+            return False
+    return True
+
+
+def _repeats(calls, replies) -> list[bool]:
+    """For every two calls of the same size: whether they gave the same number."""
+    pairs = [(i, j) for j in range(len(calls)) for i in range(j) if calls[i].args[:2] == calls[j].args[:2]]
+    return [float(replies[i].output) == float(replies[j].output) for i, j in pairs]
+
+
+dot_product_std = Exercise(
+    "dot_product_std", CHAPTER, scaling.dot_product_std, _std_case, returns=("the standard deviation",),
+    agreement=same_statistics,
+    hints=("Draw `samples` queries and `samples` keys: two tensors (samples, d_k), with `generator=generator`.",
+           "One dot product a pair: multiply elementwise, then sum over the features.",
+           "`.std()` of the `samples` dot products, then `.item()` for a plain float."))
+
+
+@dot_product_std.criterion(points=2)
+def near_theory(trial: Trial) -> None:
+    """For many samples the value is near the square root of d_k, for every d_k."""
+    for d_k in (1, 4, 11, 64):
+        draw = trial.inputs(str(d_k))
+        reply = trial.well_formed(Call((d_k, MANY, Seed(draw.whole_number(0, 2**31)))))
+        right, margin = math.sqrt(d_k), _relative_margin(d_k, MANY)
+        trial.require(abs(reply.output / right - 1) < margin,
+                      f"For d_k = {d_k} and {MANY:,} samples the value lies too far from the standard deviation of "
+                      "a dot product of standard normal vectors.", f"Yours is {reply.output:.3f}.")
+
+
+@dot_product_std.criterion(points=1)
+def same_generator_same_value(trial: Trial) -> None:
+    """The same state of the generator gives the same value."""
+    call = trial.case()
+    first, second = trial.well_formed(call), trial.well_formed(call)
+    trial.require(first.output == second.output, "Two calls with the same generator state gave different values: "
+                  "is every draw made with `generator=generator`?")
+
+
+@dot_product_std.criterion(points=1)
+def it_is_a_measurement(trial: Trial) -> None:
+    """Another generator state gives another value, and two samples already give one."""
+    given = trial.inputs()
+    for samples in (2, MANY):
+        calls = [Call((given.size.d_k, samples, Seed(given.whole_number(0, 2**31)))) for _ in range(2)]
+        first, second = (trial.well_formed(call).output for call in calls)
+        trial.require(first >= 0 and second >= 0, "A standard deviation is never negative.")
+        trial.require(first != second, "Different generator states gave exactly the same value: "
+                      "the samples are to be drawn and measured.")
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def variance_returned(d_k, samples, generator):
+    """You return the variance; the standard deviation is its square root."""
+    q = torch.randn(samples, d_k, generator=generator)
+    k = torch.randn(samples, d_k, generator=generator)
+    return (q * k).sum(dim=-1).var().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def already_scaled(d_k, samples, generator):
+    """Your value is near 1 for every d_k: you scaled the dot products, or did not add up the features."""
+    q = torch.randn(samples, d_k, generator=generator)
+    k = torch.randn(samples, d_k, generator=generator)
+    return ((q * k).sum(dim=-1) / d_k**0.5).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def generator_ignored(d_k, samples, generator):
+    """You draw from torch's global generator, so nobody can repeat your measurement."""
+    q, k = torch.randn(samples, d_k), torch.randn(samples, d_k)
+    return (q * k).sum(dim=-1).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def theory_returned(d_k, samples, generator):
+    """You return the theoretical value; here it is to be measured on drawn samples."""
+    return math.sqrt(d_k)
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def uniform_vectors(d_k, samples, generator):
+    """Your vectors are uniform (`torch.rand`); standard normal ones (`torch.randn`) are asked for."""
+    q = torch.rand(samples, d_k, generator=generator)
+    k = torch.rand(samples, d_k, generator=generator)
+    return (q * k).sum(dim=-1).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def absolute_values_averaged(d_k, samples, generator):
+    """You average the sizes of the dot products; the standard deviation squares them first."""
+    q = torch.randn(samples, d_k, generator=generator)
+    k = torch.randn(samples, d_k, generator=generator)
+    return (q * k).sum(dim=-1).abs().mean().item()
+
+
+# --- attention_entropy -----------------------------------------------------------------------------------------
+
+def _entropy_case(given: Inputs) -> Call:
+    return Call((given.probabilities(given.size.batch, given.size.queries, given.size.keys),))
+
+
+attention_entropy = Exercise(
+    "attention_entropy", CHAPTER, scaling.attention_entropy, _entropy_case, returns=("entropy",),
+    off_limits=("entr",),
+    # A tiny constant inside the logarithm is a common way to survive a weight of 0, and right to six digits.
+    tolerance={torch.float32: (1e-5, 1e-4), torch.float64: (1e-6, 1e-5)},
+    hints=("Entropy is -sum of w ln w along the last axis; `torch.log` is the natural logarithm.",
+           "A weight of exactly 0 gives 0 times minus infinity, which is NaN. The mathematical value is 0.",
+           "Replace the weights that are 0 by 1 inside the logarithm (`torch.where`): ln 1 = 0."))
+add_standard_criteria(
+    attention_entropy, values=3, gradients=0.5, double_precision=0.5, any_memory_layout=0.5,
+    sentence="Written out by yourself, the entropy of each row is -sum w ln w, in nats.")
+
+
+@attention_entropy.criterion(points=1)
+def zero_weights(trial: Trial) -> None:
+    """A weight of exactly 0 adds 0: one weight of 1 gives entropy 0, never NaN."""
+    n = trial.inputs().size.keys
+    trial.must_agree(Call((torch.eye(n),)))
+    halves = torch.zeros(2, n)
+    halves[0, :2], halves[1, 1:4] = 1 / 2, 1 / 3
+    trial.must_agree(Call((halves,)))
+
+
+@attention_entropy.criterion(points=0.5)
+def any_leading_axes(trial: Trial) -> None:
+    """It works for any number of leading axes, none included, and leaves the weights unchanged."""
+    given = trial.inputs()
+    s = given.size
+    for shape in [(s.keys,), (s.queries, s.keys), (s.batch, s.heads, s.queries, s.keys)]:
+        reply = trial.must_agree(Call((given.probabilities(*shape),)))
+        trial.require(not reply.changed, "Your code changed its argument `weights`; work on a new tensor.")
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def bits_instead_of_nats(weights):
+    """You use the logarithm to base 2, which measures in bits; nats need the natural logarithm."""
+    logs = torch.where(weights > 0, weights, 1.0).log2()
+    return -(weights * logs).sum(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def minus_sign_forgotten(weights):
+    """Your entropy is negative: logarithms of numbers below 1 are, and the formula has a minus for that."""
+    logs = torch.where(weights > 0, weights, 1.0).log()
+    return (weights * logs).sum(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def zero_gives_nan(weights):
+    """The formula is right, but a weight of 0 gives 0 times minus infinity, which is NaN."""
+    return -(weights * weights.log()).sum(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def averaged_over_keys(weights):
+    """You average over the keys; the weights are the average already, so the terms are to be added."""
+    logs = torch.where(weights > 0, weights, 1.0).log()
+    return -(weights * logs).mean(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def divided_by_its_maximum(weights):
+    """You divide by ln n, so that your values end at 1; plain nats are asked for."""
+    logs = torch.where(weights > 0, weights, 1.0).log()
+    return -(weights * logs).sum(dim=-1) / math.log(weights.shape[-1])
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def summed_over_everything(weights):
+    """You add up all rows into one number; each row has an entropy of its own."""
+    logs = torch.where(weights > 0, weights, 1.0).log()
+    return -(weights * logs).sum()
+
+
+# --- softmax_jacobian ------------------------------------------------------------------------------------------
+
+def _jacobian_case(given: Inputs) -> Call:
+    return Call((given.probabilities(given.size.batch, given.size.queries, given.size.keys),))
+
+
+softmax_jacobian = Exercise(
+    "softmax_jacobian", CHAPTER, scaling.softmax_jacobian, _jacobian_case, returns=("J",),
+    hints=("For one vector: J has p_i (1 - p_i) on the diagonal and -p_i p_j elsewhere.",
+           "That is a diagonal matrix minus an outer product. `torch.diag_embed` makes diagonal matrices of the "
+           "last axis, whatever stands before it.",
+           "The outer product with leading axes: `p.unsqueeze(-1) * p.unsqueeze(-2)`."))
+add_standard_criteria(
+    softmax_jacobian, values=3, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    sentence="J is diag(p) - p p^T for each vector of probabilities.")
+
+
+@softmax_jacobian.criterion(points=0.5)
+def any_leading_axes(trial: Trial) -> None:  # noqa: F811
+    """It works for any number of leading axes: one vector, a batch, a batch of heads."""
+    given = trial.inputs()
+    s = given.size
+    for shape in [(s.keys,), (s.queries, s.keys), (s.batch, s.heads, s.queries, s.keys)]:
+        trial.must_agree(Call((given.probabilities(*shape),)))
+
+
+@softmax_jacobian.criterion(points=0.5)
+def rows_sum_to_zero(trial: Trial) -> None:
+    """Every row of J sums to 0: the probabilities always sum to 1, so what one gains the others lose."""
+    jacobian = trial.well_formed(trial.case()).output
+    trial.require(bool((jacobian.sum(-1).abs() < 1e-5).all()), "Not every row of your J sums to 0.")
+    trial.require(bool((jacobian.diagonal(dim1=-2, dim2=-1) > 0).all()), "The diagonal of your J is not positive.")
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def sign_flipped(p):
+    """Your signs are the wrong way round: a larger score must raise its own probability."""
+    return p.unsqueeze(-1) * p.unsqueeze(-2) - torch.diag_embed(p)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def diagonal_missing(p):
+    """You have the outer product alone; the diagonal p_i is missing."""
+    return -p.unsqueeze(-1) * p.unsqueeze(-2)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def outer_product_missing(p):
+    """You have the diagonal alone; every score also lowers all the other probabilities."""
+    return torch.diag_embed(p)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def sigmoid_derivative(p):
+    """You have p (1 - p) on the diagonal and nothing elsewhere: that is the sigmoid's derivative."""
+    return torch.diag_embed(p * (1 - p))
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def only_one_vector(p):
+    """Your formula works for a single vector; `torch.diag` and `torch.outer` know no leading axes."""
+    return torch.diag(p) - torch.outer(p, p)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def plus_instead_of_minus(p):
+    """You add the outer product; it has to be taken away."""
+    return torch.diag_embed(p) + p.unsqueeze(-1) * p.unsqueeze(-2)
+
+
+# --- scaled_dot_product_attention ------------------------------------------------------------------------------
+
+def _attention_case(given: Inputs) -> Call:
+    s = given.size
+    return Call((given.normal(s.batch, s.heads, s.queries, s.d_k), given.normal(s.batch, s.heads, s.keys, s.d_k),
+                 given.normal(s.batch, s.heads, s.keys, s.d_v)))
+
+
+scaled_dot_product_attention = Exercise(
+    "scaled_dot_product_attention", CHAPTER, attention.scaled_dot_product_attention, _attention_case,
+    returns=("output", "weights"), off_limits=("attention",),
+    hints=("Four steps: scores, scale, softmax, mix. `torch.softmax` is allowed here.",
+           "The divisor is the square root of the number of features that the dot product adds up: "
+           "`query.size(-1)`.",
+           "`scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))`, softmax along the last axis, "
+           "times value. Return both."))
+add_standard_criteria(
+    scaled_dot_product_attention, values=4, gradients=1, double_precision=0.5, arguments_unchanged=0.5,
+    any_memory_layout=0.5,
+    sentence="Output and weights equal softmax(QK^T / sqrt(d_k)) V.")
+
+
+@scaled_dot_product_attention.criterion(points=0.5)
+def number_of_axes(trial: Trial) -> None:
+    """It works without a batch, with a batch, and with a batch of heads."""
+    call = trial.case()
+    for leading in [(0, 0), (0,)]:
+        trial.must_agree(replace(call, args=tuple(t[leading] for t in call.args)))
+    trial.must_agree(call)
+
+
+@scaled_dot_product_attention.criterion(points=0.5)
+def scale_follows_d_k(trial: Trial) -> None:
+    """The scale follows d_k, and nothing else: other lengths and widths give the right result too."""
+    draw = trial.inputs()
+    for n_q, n_k, d_k, d_v in [(3, 4, 25, 2), (1, 9, 1, 5), (6, 2, 16, 7)]:
+        trial.must_agree(Call((draw.normal(2, n_q, d_k), draw.normal(2, n_k, d_k), draw.normal(2, n_k, d_v))))
+
+
+@scaled_dot_product_attention.criterion(points=0.5)
+def equal_values_stay(trial: Trial) -> None:
+    """Where all values are equal, the output is that value: weights share, they do not add or take away."""
+    call = trial.case(dtype=torch.float64)
+    query, key, value = call.args
+    output, _ = trial.well_formed(replace(call, args=(query, key, torch.ones_like(value)))).output
+    trial.require(bool(((output - 1).abs() < 1e-9).all()), "With every value 1, your output is not 1.")
+
+
+@scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-no-scaling")
+def not_scaled(query, key, value):
+    """Your scores are not divided by the square root of d_k before the softmax."""
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-wrong-divisor")
+def divided_by_d_k(query, key, value):
+    """You divide the scores by d_k (or by its square root twice); one square root is asked for."""
+    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-wrong-divisor")
+def divided_by_root_of_keys(query, key, value):
+    """You divide by the square root of the number of keys; the dot product adds up d_k features."""
+    weights = torch.softmax(query @ key.transpose(-2, -1) / key.shape[-2] ** 0.5, dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-wrong-divisor")
+def multiplied_by_root_of_d_k(query, key, value):
+    """You multiply by the square root of d_k; the scores are too large already and have to be divided."""
+    weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** 0.5, dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-wrong-divisor")
+def divided_by_root_of_d_v(query, key, value):
+    """You divide by the square root of the value's width; the dot product adds up the d_k features of the key."""
+    weights = torch.softmax(query @ key.transpose(-2, -1) / value.shape[-1] ** 0.5, dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-after-softmax")
+def scaled_after_softmax(query, key, value):
+    """You divide the weights, after the softmax; the scores are to be divided, before it."""
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1) / query.shape[-1] ** 0.5
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see="04_self_attention#mistake-softmax-axis")
+def normalised_over_queries(query, key, value):
+    """Your softmax runs down the columns: each key's weights sum to 1, where each query's should."""
+    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-2)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see="04_self_attention#mistake-module")
+def weights_not_returned(query, key, value):
+    """You return the output alone; the attention weights are asked for too."""
+    return torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1) @ value
