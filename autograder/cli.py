@@ -12,6 +12,7 @@ COMMANDS = {
     "road": ("autograder.book.road", "draw the map of the course on the book's first page"),
     "claims": ("autograder.book.claims", "write book/claims.md from the claims list and the chapters"),
     "lab": ("autograder.lab", "open JupyterLab on your own copies of the exercises"),
+    "serve": ("autograder.serve", "serve the built book on a port of this computer"),
 }
 
 

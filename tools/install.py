@@ -99,7 +99,7 @@ def follow(process, log, total, progress):
     collected = 0
     for line in process.stdout:
         log.write(line)
-        if line.startswith("Collecting ") or line.startswith("Requirement already satisfied"):
+        if line.startswith(("Collecting ", "Processing ", "Requirement already satisfied")):
             collected = min(collected + 1, total)
             progress.show("collecting", collected, total)
         large = re.match(r"\s+Downloading (\S+?)-\d\S* \((\d{3,}\.\d MB|[\d.]+ GB)\)", line)
