@@ -7,6 +7,7 @@ the course (no news pop-up, no question about the kernel) come from autograder/j
 
 import argparse
 import os
+import secrets
 import shutil
 import sys
 from pathlib import Path
@@ -44,14 +45,16 @@ def tell(copied: list[str], kept: list[str]) -> None:
 
 
 def lab_arguments(work: Path, port: int, extra: list[str]) -> list[str]:
-    """JupyterLab's own arguments; what it remembers about open tabs stays in work/."""
+    """JupyterLab's own arguments; the settings and open tabs that it remembers stay in work/."""
+    memory = work / ".jupyter"
     arguments = [
         f"--ServerApp.root_dir={work}",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
         "--ServerApp.answer_yes=True",  # Ctrl-C ends at once
-        "--ServerApp.log_level=WARN",
-        f"--LabApp.workspaces_dir={work / '.jupyter' / 'workspaces'}",
+        "--Application.log_level=ERROR",
+        f"--LabApp.workspaces_dir={memory / 'workspaces'}",
+        f"--LabApp.user_settings_dir={memory / 'user-settings'}",
         "--LabApp.extension_manager=readonly",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -62,9 +65,12 @@ def lab_arguments(work: Path, port: int, extra: list[str]) -> list[str]:
 
 
 def lab_environment(book_address: str | None) -> dict[str, str]:
-    """What JupyterLab and its kernels need to know: where the settings lie, where the book is served."""
+    """What JupyterLab and its kernels need to know: their settings, the token, where the book is served."""
     paths = [str(JUPYTER_SETTINGS), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
-    environment = {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    environment = {
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(paths),
+        "JUPYTER_TOKEN": os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(16),
+    }
     if book_address and not os.environ.get("BOOK_URL"):
         environment["BOOK_URL"] = f"{book_address}/book"
     return environment
@@ -98,7 +104,8 @@ def main(argv: list[str]) -> int:
         return 1
     tell(copied, kept)
     os.environ.update(lab_environment(start_book()))
-    print(f"JupyterLab: http://localhost:{options.port}/lab (Ctrl-C ends)", flush=True)
+    token = os.environ["JUPYTER_TOKEN"]
+    print(f"JupyterLab: http://localhost:{options.port}/lab?token={token} (Ctrl-C ends)", flush=True)
     from jupyterlab.labapp import LabApp
 
     LabApp.launch_instance(argv=lab_arguments(WORK, options.port, extra))
