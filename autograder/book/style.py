@@ -35,9 +35,7 @@ _PAPER = "#f4f1e8"
 HEAT = LinearSegmentedColormap.from_list("course_heat", [_PAPER, "#a9cfe0", "#4f97c4", "#1f5c93", "#0d2d55"])
 """From paper to deep blue, for weights from 0 upwards; reads in grey too."""
 
-DIVERGING = LinearSegmentedColormap.from_list(
-    "course_diverging", ["#a8450c", "#e8a87c", _PAPER, "#7fb6dc", "#1b5a94"]
-)
+DIVERGING = LinearSegmentedColormap.from_list("course_diverging", ["#a8450c", "#e8a87c", _PAPER, "#7fb6dc", "#1b5a94"])
 """Orange below zero, blue above: for scores of either sign. Use a symmetric vmin and vmax."""
 
 WIDTH = 4.5

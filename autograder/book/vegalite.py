@@ -38,9 +38,7 @@ class VegaLiteRenderer:
 def figure_html(spec: dict) -> str:
     """The HTML of one chart; its `description` is the text for those who cannot see it."""
     description = escape(spec.get("description", ""), quote=True)
-    code = json.dumps(spec, sort_keys=True).replace(
-        "</", r"<\/"
-    )  # "</script>" in a label must not end the script
+    code = json.dumps(spec, sort_keys=True).replace("</", r"<\/")  # "</script>" in a label must not end the script
     return (
         f'<figure class="{CLASS}" role="group" aria-label="{description}"><div class="vegalite-chart"></div>'
         f'<script type="application/json">{code}</script>'
@@ -54,9 +52,7 @@ def write_script(app) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     bundle = vl_convert.javascript_bundle(vl_version=VEGA_LITE)
     # The bundle declares its names at the top level; in a function of its own they meet nobody else's.
-    (folder / SCRIPT).write_text(
-        f"(() => {{{bundle}\n{START.read_text(encoding='utf-8')}}})();", encoding="utf-8"
-    )
+    (folder / SCRIPT).write_text(f"(() => {{{bundle}\n{START.read_text(encoding='utf-8')}}})();", encoding="utf-8")
     app.config.html_static_path.append(str(folder))
 
 
