@@ -1,0 +1,187 @@
+"""The contract of `judge` and its report, on a small exercise made here and on real ones."""
+
+import pytest
+import torch
+
+from autograder import judge
+from autograder.judging import judge as judging
+from autograder.judging.catalogue import all_exercises, find_exercise
+from autograder.judging.exercise import Exercise
+from autograder.judging.judge import PUBLIC_SEED, judge_answer
+from autograder.judging.report import NOT_ATTEMPTED
+from autograder.judging.standard import add_standard_criteria
+from autograder.learner.calls import Call, Reply
+from autograder.learner.runner import run
+from autograder.reference import attention
+
+
+def statuses(report):
+    return {outcome.criterion: outcome.status for outcome in report.outcomes}
+
+
+def doubling() -> Exercise:
+    exercise = Exercise("doubled", "00_test", lambda x: x * 2, lambda given: Call((given.normal(2, 3),)),
+                        returns=("y",), hints=("h",))
+    add_standard_criteria(exercise, values=2, gradients=1, double_precision=0.5, arguments_unchanged=0.5)
+
+    @exercise.misconception(see="a#b")
+    def squared(x):
+        """You square."""
+        return x * x
+
+    return exercise
+
+
+def judged(answer, exercise=None, **options):
+    return judge_answer(exercise or doubling(), lambda call, seed: run(answer, call, seed), **options)
+
+
+def test_full_marks_and_plain_floats():
+    report = judged(lambda x: x + x)
+    assert (report.score, report.points) == (4.0, 4.0)
+    assert type(report.score) is type(report.points) is float
+    assert all(type(o.points) is type(o.earned) is float for o in report.outcomes)
+    assert report.diagnoses == ()
+
+
+def test_a_misconception_is_named():
+    report = judged(lambda x: x**2)
+    assert report.diagnoses == ("squared",)
+    failed = [o for o in report.outcomes if o.status == "failed"]
+    assert failed and {o.diagnosis for o in failed} == {"squared"}
+    assert report.explanations == {"squared": ("You square.", "a#b")}
+    assert report.score == 0.5  # the argument is unchanged
+
+
+def test_an_unknown_mistake_is_not_given_a_name():
+    assert judged(lambda x: x * 3).diagnoses == ()
+
+
+@pytest.mark.parametrize("answer, words", [
+    (lambda x: None, "None"), (lambda x: (x * 2).tolist(), "tensor"), (lambda x: (x * 2, x), "tensor"),
+    (lambda x: x[:1] * 2, "shape"), (lambda x: (x * 2).half(), "torch.float16"), (lambda x: x * float("nan"), "NaN"),
+    (lambda x: 1 / 0, "ZeroDivisionError"), (lambda: 1, "TypeError"), (lambda x: object(), "object"),
+])
+def test_what_is_no_answer_fails_with_a_message_that_says_so(answer, words):
+    report = judged(answer)
+    assert set(statuses(report).values()) == {"failed"}
+    assert all(words in outcome.message for outcome in report.outcomes), report.outcomes[0].message
+    assert report.score == 0.0
+
+
+def test_a_stub_is_not_attempted():
+    def doubled(x):
+        raise NotImplementedError("write your answer here")
+
+    report = judged(doubled)
+    assert {(o.status, o.message) for o in report.outcomes} == {("failed", NOT_ATTEMPTED)}
+    assert not report.attempted and report.diagnoses == ()
+
+
+def test_a_time_out_is_for_a_person_and_is_paid_once():
+    calls = []
+
+    def answer(call, seed):
+        calls.append(call)
+        return Reply("timed_out")
+
+    report = judge_answer(doubling(), answer)
+    assert set(statuses(report).values()) == {"could_not_run"}
+    assert "person" in report.outcomes[0].message and report.needs_a_person
+    assert len(calls) == 1 and report.score == 0.0
+
+
+def test_a_dead_process_is_for_a_person():
+    report = judge_answer(doubling(), lambda call, seed: Reply("died"))
+    assert set(statuses(report).values()) == {"could_not_run"}
+
+
+def test_a_bug_of_ours_never_looks_like_a_wrong_answer():
+    exercise = doubling()
+
+    @exercise.criterion(points=1)
+    def broken(trial):
+        """This one has a bug."""
+        return 1 / 0
+
+    report = judged(lambda x: x * 2, exercise)
+    assert statuses(report)["broken"] == "could_not_run"
+    assert "fault of the course" in report.outcomes[-1].message
+    assert report.score == 4.0  # the other criteria still count
+
+
+def test_only_the_edited_argument_is_blamed():
+    report = judged(lambda x: x.mul_(2))
+    assert statuses(report)["values"] == "passed"
+    assert statuses(report)["arguments_unchanged"] == "failed"
+
+
+def test_a_failing_library_guard_costs_one_criterion():
+    report = judge(lambda s: torch.softmax(s, -1), exercise="attention_weights")
+    assert [name for name, status in statuses(report).items() if status == "failed"] == ["values"]
+    assert report.outcomes[0].points >= report.points / 2
+
+
+SECRETS = (3, 4711, 2**40)
+
+
+@pytest.mark.parametrize("seed", SECRETS)
+def test_a_secret_seed_shows_no_values(seed):
+    def attention_weights(scores):
+        print("leak", scores)
+        raise ValueError(str(scores.flatten()[0].item()))
+
+    report = judge(attention_weights, seed=seed)
+    assert report.printed == "" and all(o.example is None for o in report.outcomes)
+    assert all(not any(c.isdigit() for c in o.message) for o in report.outcomes)
+    assert "leak" in judge(attention_weights).printed
+
+
+def test_a_secret_seed_hides_the_name_of_an_exception_class():
+    def attention_weights(scores):
+        raise type(f"E{scores.flatten()[0].item()}".replace(".", "_"), (Exception,), {})
+
+    assert judge(attention_weights, seed=5).outcomes[0].message == "Your code raised an exception."
+
+
+def test_the_public_seed_shows_a_small_counter_example():
+    report = judge(lambda s: s, exercise="attention_weights")
+    example = report.outcomes[0].example
+    assert example.arguments["scores"].numel() <= 12
+    assert judge(lambda s: s, exercise="attention_weights", seed=PUBLIC_SEED).outcomes[0].example is None
+
+
+def test_the_same_seed_gives_the_same_report_and_draws_nothing_from_torch():
+    before = torch.get_rng_state()
+    first, second = (judge(attention.SelfAttention, seed=8) for _ in range(2))
+    assert first == second
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_two_mistakes_at_once_are_diagnosed_where_one_stands_alone():
+    def attention_weights(scores):  # the wrong axis for a batch, and it overflows
+        return scores.exp() / scores.exp().sum(1, keepdim=True)
+
+    report = judge(attention_weights)
+    assert report.diagnoses == ("softmax_over_queries",)
+    assert {o.criterion: o.diagnosis for o in report.outcomes}["any_leading_axes"] is None
+
+
+def test_an_unknown_name_lists_the_nearest():
+    def attention_weight(scores):
+        return scores
+
+    with pytest.raises(LookupError, match="attention_weights"):
+        judge(attention_weight)
+    with pytest.raises(LookupError, match="exercise="):
+        judge(object())
+    assert find_exercise("SelfAttention").name == "SelfAttention"
+
+
+def test_points_are_whole_or_half():
+    for exercise in all_exercises().values():
+        assert all(criterion.points * 2 == int(criterion.points * 2) > 0 for criterion in exercise.criteria)
+
+
+def test_judge_in_the_package_is_the_judge():
+    assert judge is judging.judge

@@ -1,0 +1,51 @@
+"""The guard sees a library function in every spelling, and nothing else."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn, softmax
+
+from autograder.learner.calls import Call
+from autograder.learner.guard import FAMILIES, SPELLINGS, Watch
+from autograder.learner.runner import run
+
+X = torch.rand(2, 5, 4)
+
+SOFTMAXES = [
+    lambda x: torch.softmax(x, -1), lambda x: softmax(x, -1), lambda x: x.softmax(-1), lambda x: F.softmax(x, -1),
+    lambda x: nn.Softmax(-1)(x), lambda x: torch.special.softmax(x, -1), lambda x: F.log_softmax(x, -1).exp(),
+    lambda x: x.log_softmax(-1).exp(), lambda x: F.softmin(-x, -1), lambda x: torch.ops.aten._softmax(x, -1, False),
+    lambda x: nn.LogSoftmax(-1)(x).exp(), lambda x: F.gumbel_softmax(x), lambda x: torch.special.log_softmax(x, -1),
+]
+ATTENTIONS = [
+    lambda x: F.scaled_dot_product_attention(x, x, x),
+    lambda x: torch._C._nn.scaled_dot_product_attention(x, x, x),
+    lambda x: nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x)[0],
+    lambda x: nn.MultiheadAttention(4, 2, batch_first=True).eval()(x, x, x)[0],
+    lambda x: nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()(x),
+]
+ENTROPIES = [lambda x: torch.special.entr(x), lambda x: torch.ops.aten.special_entr(x)]
+ALLOWED = [lambda x: x.exp() / x.exp().sum(-1, keepdim=True), lambda x: (x - x.logsumexp(-1, keepdim=True)).exp(),
+           lambda x: torch.sigmoid(x), lambda x: -(x * x.log()), lambda x: nn.Linear(4, 4)(x) @ x.mT]
+
+
+@pytest.mark.parametrize("family, answers", [("softmax", SOFTMAXES), ("attention", ATTENTIONS), ("entr", ENTROPIES)])
+def test_every_spelling_is_seen(family, answers):
+    seen = [run(answer, Call((X,), watch=(family,))) for answer in answers]
+    assert [reply.status for reply in seen] == ["returned"] * len(answers)
+    assert [reply.used for reply in seen] == [(family,)] * len(answers)
+
+
+@pytest.mark.parametrize("answer", ALLOWED)
+def test_own_arithmetic_is_not_mistaken_for_the_library(answer):
+    assert run(answer, Call((X,), watch=tuple(FAMILIES))).used == ()
+
+
+def test_softmax_is_allowed_where_only_attention_is_watched():
+    assert run(SOFTMAXES[0], Call((X,), watch=("attention",))).used == ()
+
+
+def test_every_family_can_be_named_to_the_learner():
+    assert SPELLINGS.keys() == FAMILIES.keys()
+    with pytest.raises(KeyError):
+        Watch(["no such family"])
