@@ -21,9 +21,9 @@ JUPYTER_SETTINGS = Path(__file__).resolve().parent / "jupyter"
 
 
 def copy_missing(exercises: Path, work: Path) -> tuple[list[str], list[str]]:
-    """Copy what is missing in `work` from `exercises`; returns the names copied and the names kept."""
+    """Copy what is missing in `work` from the folders of `exercises`; returns the names copied and kept."""
     copied, kept = [], []
-    for source in sorted(path for path in exercises.rglob("*") if path.is_file()):
+    for source in sorted(path for path in exercises.glob("*/**/*") if path.is_file()):
         name = source.relative_to(exercises)
         if any(part.startswith(".") for part in name.parts):
             continue
