@@ -37,10 +37,7 @@ course: $(ENVIRONMENT) exercises book sample ## everything: environment, exercis
 	@echo
 	@autograder marks $(SAMPLE)
 	@echo
-	@echo "The book:            $(CURDIR)/_build/html/index.html  (or: make serve)"
-	@echo "The feedback pages:  $(CURDIR)/$(SAMPLE)/feedback/"
-	@echo "The marks:           $(CURDIR)/$(SAMPLE)/marks.csv"
-	@echo "Your own exercises:  make lab"
+	@echo "Read the book in a browser: make serve.  Your own exercises: make lab."
 
 lab: $(ENVIRONMENT) exercises book ## JupyterLab on your own copies of the exercises, in work/ (PORT=8888)
 	@autograder lab $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -100,7 +97,6 @@ $(STAMPS)/book: $(ENVIRONMENT) $(BOOK) $(BOOK_CODE)
 
 $(STAMPS)/sample: $(ENVIRONMENT) $(SOLUTIONS) $(CODE) nbgrader_config.py
 	@echo "The sample class: $(STUDENTS) students, two assignments, graded in $(SAMPLE)"
-	@rm -rf $(SAMPLE)
-	@autograder sample-class --students $(STUDENTS) --seed 0 $(SAMPLE)
-	@autograder grade $(SAMPLE)
+	@autograder sample-class --students $(STUDENTS) --into $(SAMPLE)
+	@autograder grade --classroom $(SAMPLE)
 	@touch $@

@@ -5,6 +5,7 @@ The environment variable CLASSROOM names the classroom, relative to this folder;
 
 from pathlib import Path
 
+import autograder.classroom
 from autograder.classroom.folders import Classroom
 
 c = get_config()  # noqa: F821 - nbgrader puts it there
@@ -49,3 +50,6 @@ c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.classroom.feedback.Summarise",
 ]
+# nbgrader gives every HTMLExporter its own template; the more specific section wins.
+c.FeedbackExporter.template_name = "feedback_template"
+c.FeedbackExporter.extra_template_basedirs = [str(Path(autograder.classroom.__file__).parent)]

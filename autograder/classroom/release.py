@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from nbconvert.preprocessors import Preprocessor
+from traitlets import Bool
 
 from autograder.classroom.folders import course_assignments
 from autograder.settings import REPOSITORY
@@ -28,6 +29,8 @@ To change an exercise, edit its notebook in `solutions/` and run `make exercises
 
 class MarkGenerated(Preprocessor):
     """Writes into a released notebook where it comes from, and leaves out what depends on who ran the source."""
+
+    enabled = Bool(True).tag(config=True)
 
     def preprocess(self, nb, resources):
         names = resources["nbgrader"]

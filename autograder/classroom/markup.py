@@ -1,4 +1,4 @@
-"""TeX to MathML, so that a page shows mathematics without a script; and what may stay in a page that others wrote."""
+"""Markup for pages that show what others wrote: TeX becomes MathML (no script needed), and HTML becomes harmless."""
 
 import re
 from html import escape
@@ -6,22 +6,27 @@ from html import escape
 import nh3
 from latex2mathml.converter import convert
 
-MATHML_TAGS = set(
+
+def words(text: str) -> set[str]:
+    return set(text.split())
+
+
+MATHML_TAGS = words(
     "math semantics mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover "
-    "mmultiscripts mprescripts mtable mtr mtd mstyle mpadded mphantom menclose merror".split()
+    "mmultiscripts mprescripts mtable mtr mtd mstyle mpadded mphantom menclose merror"
 )
-MATHML_ATTRIBUTES = set(
+MATHML_ATTRIBUTES = words(
     "accent accentunder columnalign columnlines columnspacing depth display displaystyle fence form height "
-    "linethickness lspace mathcolor mathsize mathvariant maxsize minsize movablelimits notation rowlines rowspacing "
-    "rspace scriptlevel separator stretchy symmetric voffset width".split()
+    "linethickness lspace mathcolor mathsize mathvariant maxsize minsize movablelimits notation rowlines "
+    "rowspacing rspace scriptlevel separator stretchy symmetric voffset width"
 )
-HTML_TAGS = set(
-    "a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption figure h1 h2 h3 "
-    "h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp section small span strong sub summary sup table tbody td "
-    "tfoot th thead time tr u ul var wbr".split()
+HTML_TAGS = words(
+    "a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption figure h1 "
+    "h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp section small span strong sub summary sup table "
+    "tbody td tfoot th thead time tr u ul var wbr"
 )
 HTML_ATTRIBUTES = {
-    "*": {"class", "title", "lang", "dir", "role", "aria-label", "aria-hidden"},
+    "*": {"class", "style", "title", "lang", "dir", "role", "aria-label", "aria-hidden"},
     "a": {"href"},
     "img": {"src", "alt", "width", "height"},
     "ol": {"start"},
@@ -29,10 +34,16 @@ HTML_ATTRIBUTES = {
     "td": {"colspan", "rowspan", "align"},
     "th": {"colspan", "rowspan", "align", "scope"},
 }
+STYLES = words(
+    "border border-bottom border-collapse border-left border-right border-top color display font-style font-weight "
+    "line-height list-style margin margin-left max-width opacity padding padding-left text-align text-decoration "
+    "vertical-align white-space"
+)
+LOADS = re.compile(r"url|image|\\|@", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*")
 
 # latex2mathml takes these names for the same layouts.
-SAME_LAYOUT = {r"{aligned}": "{split}", r"{align}": "{align*}", r"{gathered}": "{gather*}", r"{equation*}": "{equation}"}
+SAME_LAYOUT = {"{aligned}": "{split}", "{align}": "{align*}", "{gathered}": "{gather*}", "{equation*}": "{equation}"}
 
 
 def mathml(tex: str, display: bool = False) -> str:
@@ -53,20 +64,24 @@ def mathml(tex: str, display: bool = False) -> str:
 
 def sanitise(html: str) -> str:
     """The harmless part of somebody's HTML: no script, no form, no frame, and nothing that loads from elsewhere."""
-    return nh3.clean(
+    clean = nh3.clean(
         html,
         tags=HTML_TAGS | MATHML_TAGS,
         clean_content_tags={"script", "style"},
         attributes=HTML_ATTRIBUTES | {tag: MATHML_ATTRIBUTES | {"class"} for tag in MATHML_TAGS},
-        attribute_filter=_pictures_from_the_page_only,
+        attribute_filter=_nothing_from_elsewhere,
+        filter_style_properties=STYLES,
         url_schemes={"http", "https", "mailto", "file", "data"},
         link_rel="noopener noreferrer",
     )
+    return re.sub(r"<img(?![^>]* src=)[^>]*>", "<em>(a picture from elsewhere is left out)</em>", clean)
 
 
-def _pictures_from_the_page_only(tag: str, attribute: str, value: str) -> str | None:
+def _nothing_from_elsewhere(tag: str, attribute: str, value: str) -> str | None:
     if attribute == "src":
         return value if PICTURE.fullmatch(value) else None
+    if attribute == "style":
+        return None if LOADS.search(value) else value
     if attribute == "href":
         return None if value.strip().lower().startswith("data:") else value
     return value

@@ -1,0 +1,195 @@
+"""nbgrader's feedback page, as the course wants it: no script, no network, the look of the book.
+
+`nbgrader_config.py` names both classes. `Summarise` gathers what stands at the top of the page, `FeedbackExporter`
+renders the notebook below it with the template in `feedback_template/`.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import Preprocessor
+from nbgrader import utils
+from nbgrader.api import Gradebook
+from pygments.formatters import HtmlFormatter
+from traitlets import Bool, default
+
+from autograder.classroom.markup import mathml, sanitise
+from autograder.classroom.reports import Mistake, Report, found_report, has_error, mistakes
+from autograder.settings import book_link
+
+TEMPLATE = Path(__file__).parent / "feedback_template"
+TEXT_LIMIT = 20_000
+"""Characters of one output that a page shows; an answer can print without end."""
+
+
+@dataclass
+class Row:
+    """One line of the table of marks."""
+
+    anchor: str
+    title: str
+    score: float
+    points: float
+    pending: bool
+    verdict: str
+    report: Report | None
+
+    @property
+    def mistakes(self) -> list[Mistake]:
+        return mistakes(self.report) if self.report and self.score < self.points else []
+
+
+class Summarise(Preprocessor):
+    """Gathers the table of marks and marks up the graded cells; runs after nbgrader's GetGrades."""
+
+    enabled = Bool(True).tag(config=True)
+
+    def preprocess(self, nb, resources):
+        names = resources["nbgrader"]
+        with Gradebook(names["db_url"]) as gradebook:
+            student = gradebook.find_student(names["student"])
+            name = " ".join(part for part in (student.first_name, student.last_name) if part)
+            submission = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
+            pending = {grade.name for grade in submission.grades if grade.needs_manual_grade}
+        rows, heading = [], ""
+        for cell in nb.cells:
+            heading = last_heading(cell) or heading
+            if utils.is_grade(cell) or utils.is_task(cell):
+                rows.append(self._row(cell, heading, pending))
+        resources["feedback"] = {
+            "student": name or names["student"],
+            "title": take_title(nb) or names["assignment"],
+            "percent": round(100 * names["score"] / (names["max_score"] or 1), 1),
+            "rows": rows,
+            "pending_points": sum(row.points for row in rows if row.pending),
+        }
+        return nb, resources
+
+    def _row(self, cell, heading: str, pending: set[str]) -> Row:
+        details = cell.metadata.nbgrader
+        report = found_report(cell)
+        return Row(
+            anchor=details.grade_id,
+            title=heading or details.grade_id,
+            score=details.score,
+            points=details.points,
+            pending=details.grade_id in pending,
+            verdict=verdict(cell, report, details.grade_id in pending),
+            report=report,
+        )
+
+
+def verdict(cell, report: Report | None, pending: bool) -> str:
+    """What the table says about one graded cell in a few words; empty where the diagnoses say it."""
+    details = cell.metadata.nbgrader
+    if pending:
+        return "waits to be read by a person"
+    if report is None and (error := has_error(cell)):
+        return f"stopped with {error}"
+    if report is None:
+        return "nothing was written" if details.score == 0 else ""
+    if report.not_attempted:
+        return "not attempted"
+    if details.score == details.points:
+        return "everything holds"
+    if report.could_not_run:
+        return "could not be judged to the end; a person should look"
+    return "" if report.diagnoses else "see the report"
+
+
+def take_title(nb) -> str:
+    """The notebook's first heading, which becomes the page's; it is taken out of the notebook in memory."""
+    for cell in nb.cells:
+        if cell.cell_type == "markdown" and (match := re.search(r"^# +(.+?) *$", cell.source, re.MULTILINE)):
+            cell.source = cell.source.replace(match[0], "", 1)
+            return match[1]
+    return ""
+
+
+def last_heading(cell) -> str:
+    """The last heading below the title in a Markdown cell that is not an answer."""
+    if cell.cell_type != "markdown" or utils.is_solution(cell):
+        return ""
+    return next(iter(re.findall(r"^##+ +(.+?) *#*$", cell.source, re.MULTILINE)[::-1]), "")
+
+
+class PageRenderer(IPythonRenderer):
+    """Markdown of a notebook as a part of a larger page: MathML, and headings one level down."""
+
+    def heading(self, text, level, **attrs):
+        return super().heading(text, min(level + 1, 6), **attrs)
+
+    def block_math(self, body):
+        return f'<span class="formula">{mathml(body, display=True)}</span>'
+
+    def inline_math(self, body):
+        return mathml(body)
+
+    def _embed_image_or_attachment(self, src):
+        known = not src.startswith("attachment:") or src.removeprefix("attachment:") in self.attachments
+        return super()._embed_image_or_attachment(src) if known else ""
+
+    def latex_environment(self, name, body):
+        return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
+
+
+def markdown(source: str, attachments=None) -> str:
+    """Markdown as harmless HTML."""
+    renderer = PageRenderer(escape=False, exclude_anchor_links=True, attachments=attachments or {})
+    return sanitise(MarkdownWithMath(renderer=renderer).render(source))
+
+
+def inline_markdown(source: str) -> str:
+    """One line of Markdown without the paragraph around it."""
+    return re.sub(r"^\s*<p>(.*)</p>\s*$", r"\1", markdown(source), flags=re.DOTALL)
+
+
+def marks(number: float) -> str:
+    """6.0 is written 6, and 5.5 stays."""
+    return f"{float(number):g}"
+
+
+def plain(text: str) -> str:
+    """Text for an attribute or a title: Markdown's back ticks and stars left out."""
+    return escape(re.sub(r"[`*$]", "", text))
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text that is too long for a page, and how much is left out."""
+    left_out = len(text) - TEXT_LIMIT
+    return text if left_out <= 0 else f"{text[:TEXT_LIMIT]}\n… and {left_out:,} more characters"
+
+
+def code_style() -> str:
+    """Pygments' rules for both themes, the ones that the book's theme uses too."""
+    light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="a11y-high-contrast-dark").get_style_defs(".highlight")
+    both = light + "\n@media (prefers-color-scheme: dark) {\n" + dark + "\n}"
+    return re.sub(r"^.*(?:linenos|\.highlight \{|\.hll).*$\n", "", both, flags=re.MULTILINE)
+
+
+class FeedbackExporter(HTMLExporter):
+    """HTML with the course's feedback template."""
+
+    @default("template_name")
+    def _template_name_default(self):
+        return TEMPLATE.name
+
+    @default("extra_template_basedirs")
+    def _extra_template_basedirs_default(self):
+        return [str(TEMPLATE.parent)]
+
+    def default_filters(self):
+        yield from super().default_filters()
+        for function in (markdown, inline_markdown, sanitise, marks, plain, shortened):
+            yield function.__name__, function
+
+    def _init_resources(self, resources):
+        resources = super()._init_resources(resources)
+        resources["book_link"] = book_link
+        resources["code_style"] = code_style()
+        return resources

@@ -1,0 +1,60 @@
+"""Reads from a graded notebook what `check` found: the data that it displays beside the readable report."""
+
+from dataclasses import dataclass
+
+from autograder.settings import book_link
+
+REPORT = "application/vnd.autograder.report+json"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found about one answer. Whoever runs code can write this data too: it explains a mark, the
+    gradebook gives it."""
+
+    exercise: str
+    diagnoses: tuple[str, ...]
+    not_attempted: bool
+    could_not_run: bool
+
+
+def found_report(cell) -> Report | None:
+    """The last report among a cell's outputs, or None."""
+    for output in reversed(cell.get("outputs", [])):
+        data = output.get("data", {}).get(REPORT)
+        if isinstance(data, dict):
+            diagnoses = data.get("diagnoses")
+            return Report(
+                exercise=str(data.get("exercise", "")),
+                diagnoses=tuple(map(str, diagnoses)) if isinstance(diagnoses, list) else (),
+                not_attempted=data.get("attempted") is False,
+                could_not_run=data.get("needs_a_person") is True,
+            )
+    return None
+
+
+def has_error(cell) -> str:
+    """The name of the exception that ended a cell, or an empty string."""
+    return next((str(output.get("ename", "an error")) for output in cell.get("outputs", [])
+                 if output.get("output_type") == "error"), "")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A diagnosed misconception as pages and tables name it."""
+
+    title: str
+    sentence: str
+    link: str
+
+
+def mistakes(report: Report) -> list[Mistake]:
+    """The report's diagnoses, explained; names that the exercise does not know are left out."""
+    if not report.diagnoses:
+        return []
+    from autograder.judging.catalogue import all_exercises  # loads torch, and most pages have no diagnosis
+
+    exercise = all_exercises().get(report.exercise)
+    known = {m.name: m for m in exercise.misconceptions} if exercise else {}
+    return [Mistake(name.replace("_", " "), known[name].sentence, book_link(known[name].see))
+            for name in report.diagnoses if name in known]

@@ -1,0 +1,40 @@
+"""The people of the sample class. Ids are plain ASCII, as file names and login names are; people's names are not."""
+
+PEOPLE = {
+    "ada": ("Ada", "Kowalska"),
+    "bao": ("Bảo", "Nguyễn"),
+    "chloe": ("Chloé", "Dubois"),
+    "dmitri": ("Дмитрий", "Волков"),
+    "esra": ("Esra", "Şahin"),
+    "fatou": ("Fatou", "Diop"),
+    "goran": ("Goran", "Đurić"),
+    "hana": ("Hana", "Nováková"),
+    "ines": ("Inês", "Gonçalves"),
+    "jun": ("俊", "田中"),
+    "kofi": ("Kofi", "Mensah"),
+    "lucia": ("Lucía", "Ibáñez"),
+    "maryam": ("مریم", "رضایی"),
+    "nils": ("Nils", "Sjöberg"),
+    "oisin": ("Oisín", "Ó Briain"),
+    "priya": ("प्रिया", "शर्मा"),
+    "quynh": ("Quỳnh", "Trần"),
+    "rosa": ("Rosa", "Quispe"),
+    "seoyeon": ("서연", "김"),
+    "tomas": ("Tomáš", "Dvořák"),
+    "uchenna": ("Uchenna", "Okafor"),
+    "vasiliki": ("Βασιλική", "Παππά"),
+    "wei": ("伟", "李"),
+    "xochitl": ("Xóchitl", "Hernández"),
+    "yael": ("יעל", "כהן"),
+    "zofia": ("Zofia", "Wiśniewska"),
+}
+
+
+def people(number: int) -> dict[str, tuple[str, str]]:
+    """Ids with first and last names, as many as asked for; after the last name the ids go on with ada2, bao2."""
+    chosen = {}
+    for i in range(number):
+        round_, place = divmod(i, len(PEOPLE))
+        person, names = list(PEOPLE.items())[place]
+        chosen[person + (str(round_ + 1) if round_ else "")] = names
+    return chosen
