@@ -42,7 +42,7 @@ CHAPTERS = [
             "What is the cheapest way to say how well two vectors match?", "before"),
     Chapter("04_self_attention", "Self-attention: queries, keys and values", "Self-attention",
             "What remains when the recurrent network is taken away?", "formula"),
-    Chapter("05_scaling", "Scaling: why divide by the root of d_k", "Scaling",
+    Chapter("05_scaling", "Scaling: why divide by the root of $d_k$", "Scaling",
             "What does one square root have to do with whether a model trains?", "formula"),
     Chapter("06_multi_head", "Multi-head attention and the causal mask", "Many heads",
             "How does a model look at several things at once, and never at the future?", "machine"),

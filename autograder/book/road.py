@@ -43,7 +43,7 @@ def narrow(book: Path) -> str:
     """One stop under the other, the road swinging gently, for a phone."""
     stops: list[tuple[Chapter, Point]] = []
     parts: list[tuple[str, Point]] = []
-    y, part = 0.0, None
+    y, part = 22.0, None
     for chapter in CHAPTERS:
         y += 50
         if chapter.part != part:

@@ -8,11 +8,14 @@ Hue alone must not carry meaning, so the line style changes with the colour.
 
 from collections.abc import Sequence
 
+import altair as alt
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
+from IPython import get_ipython
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 INK = "#7d7d7d"
 """Text, axes and ticks: as far from white as from the dark page."""
@@ -32,10 +35,13 @@ PAGES = {"light": "#fdfdfb", "dark": "#15191f"}
 
 _PAPER = "#f4f1e8"
 
-HEAT = LinearSegmentedColormap.from_list("course_heat", [_PAPER, "#a9cfe0", "#4f97c4", "#1f5c93", "#0d2d55"])
+HEAT_COLOURS = [_PAPER, "#a9cfe0", "#4f97c4", "#1f5c93", "#0d2d55"]
+DIVERGING_COLOURS = ["#a8450c", "#e8a87c", _PAPER, "#7fb6dc", "#1b5a94"]
+
+HEAT = LinearSegmentedColormap.from_list("course_heat", HEAT_COLOURS)
 """From paper to deep blue, for weights from 0 upwards; reads in grey too."""
 
-DIVERGING = LinearSegmentedColormap.from_list("course_diverging", ["#a8450c", "#e8a87c", _PAPER, "#7fb6dc", "#1b5a94"])
+DIVERGING = LinearSegmentedColormap.from_list("course_diverging", DIVERGING_COLOURS)
 """Orange below zero, blue above: for scores of either sign. Use a symmetric vmin and vmax."""
 
 WIDTH = 4.5
@@ -86,17 +92,37 @@ RC = {
 
 
 def use_course_style() -> None:
-    """Switch Matplotlib to the course's look; in a notebook also to sharp (2x) pictures."""
+    """Switch Matplotlib and Altair to the course's look; in a notebook also to sharp (2x) pictures."""
     for colours in (HEAT, DIVERGING):
         mpl.colormaps.register(colours, force=True)
     plt.rcParams.update(RC)
-    try:
-        from IPython import get_ipython
-        from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:  # a plain script
-        return
+    alt.theme.register("course", enable=True)(chart_theme)
+    # Plain data that JupyterLab draws itself, and the book too; Altair's HTML output asks a CDN for scripts.
+    alt.renderers.enable("mimetype")
     if get_ipython() is not None:
         set_matplotlib_formats("retina")
+
+
+def chart_theme() -> alt.theme.ThemeConfig:
+    """The same palette and the same grey for interactive charts; the book adapts the grey to its theme."""
+    words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
+    lines = {"gridColor": INK, "gridOpacity": 0.22, "domainColor": INK, "tickColor": INK}
+    return {
+        "config": {
+            "background": "transparent",
+            "view": {"stroke": None, "continuousWidth": 300, "continuousHeight": 220},
+            "axis": words | lines,
+            "legend": words,
+            "header": words,
+            "title": {"color": INK, "fontSize": 13, "anchor": "start"},
+            "range": {
+                "category": list(PALETTE.values()),
+                "ramp": HEAT_COLOURS,
+                "heatmap": HEAT_COLOURS,
+                "diverging": DIVERGING_COLOURS,
+            },
+        }
+    }
 
 
 def heat_map(
