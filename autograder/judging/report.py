@@ -8,11 +8,10 @@ PASSED, FAILED, COULD_NOT_RUN = "passed", "failed", "could_not_run"
 
 @dataclass(frozen=True)
 class Example:
-    """A counter-example small enough to read: the arguments by name, what came back, what is right."""
+    """A counter-example small enough to read: the arguments by name, and for each result yours and the right one."""
 
     arguments: dict[str, Any]
-    yours: Any
-    expected: Any
+    results: dict[str, tuple[Any, Any]]
 
 
 @dataclass(frozen=True)

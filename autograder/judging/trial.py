@@ -117,4 +117,6 @@ class Trial:
     def _example(self, call: Call, reply: Reply, right: Reply) -> Example | None:
         if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
             return None
-        return Example(dict(zip(self.exercise.arguments, call.args, strict=False)), reply.output, right.output)
+        yours, expected = (r.output if isinstance(r.output, tuple) else (r.output,) for r in (reply, right))
+        results = dict(zip(self.exercise.returns, zip(yours, expected, strict=True), strict=True))
+        return Example(dict(zip(self.exercise.arguments, call.args, strict=False)), results)

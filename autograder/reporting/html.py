@@ -30,7 +30,8 @@ def as_html(report: Report) -> str:
     parts += [_diagnosis(name, *report.explanations[name]) for name in report.diagnoses]
     if report.attempted:
         wrong = [outcome for outcome in report.outcomes if outcome.status != PASSED]
-        parts += [_outcome(outcome) for outcome in wrong]
+        parts += [_outcome(outcome) for outcome in wrong[:1]]
+        parts.append(_the_other_failures(wrong[1:]))
         parts.append(_what_holds([outcome for outcome in report.outcomes if outcome.status == PASSED]))
     if report.printed and report.score < report.points:
         parts.append(f"<details><summary>What your code printed</summary><pre>{escape(report.printed)}</pre></details>")
@@ -75,6 +76,14 @@ def _outcome(outcome: Outcome) -> str:
     return f'<div style="margin: 0.6em 0">{_line(outcome)}{message}{example}</div>'
 
 
+def _the_other_failures(outcomes: list[Outcome]) -> str:
+    """Folded: after a wrong value most criteria fail too, and the first one is what to work on."""
+    if not outcomes:
+        return ""
+    return (f"<details><summary>Does not hold either ({len(outcomes)})</summary>"
+            + "".join(map(_outcome, outcomes)) + "</details>")
+
+
 def _what_holds(outcomes: list[Outcome]) -> str:
     if not outcomes:
         return ""
@@ -85,15 +94,13 @@ def _what_holds(outcomes: list[Outcome]) -> str:
 
 def _example(example: Example) -> str:
     given = "".join(_named(name, value) for name, value in example.arguments.items())
-    return (f'<details open><summary>A small case where it goes wrong</summary>{given}'
-            f"{_named('yours', example.yours, example.expected)}{_named('right', example.expected)}</details>")
+    results = "".join(f"<div>{_named(f'{name}, yours', yours, right)}{_named(f'{name}, right', right)}</div>"
+                      for name, (yours, right) in example.results.items())
+    return f"<details open><summary>A small case where it goes wrong</summary><div>{given}</div>{results}</details>"
 
 
 def _named(name: str, value: Any, right: Any = None) -> str:
     """One value under its name; where `right` is given, the entries that differ from it are marked."""
-    if isinstance(value, tuple):
-        rights = right if isinstance(right, tuple) else (None,) * len(value)
-        return "".join(_named(f"{name} [{i}]", v, r) for i, (v, r) in enumerate(zip(value, rights, strict=True)))
     body = _table(value, right) if isinstance(value, torch.Tensor) else escape(str(rounded(value)))
     return (f'<div style="display: inline-block; vertical-align: top; margin: 0.3em 1.2em 0.3em 0">'
             f"<code>{escape(name)}</code><br>{body}</div>")
@@ -105,8 +112,9 @@ def _table(value: torch.Tensor, right: Any) -> str:
     if value.dim() > 2:
         return f"<code>{escape(str(rounded(value.tolist())))}</code>"
     rows = value.reshape(-1, value.shape[-1] if value.dim() else 1)
-    wrong = ~torch.isclose(rows, right.reshape(rows.shape), rtol=1e-3, atol=1e-4) if isinstance(right, torch.Tensor) \
-        else torch.zeros_like(rows, dtype=torch.bool)
+    wrong = torch.zeros_like(rows, dtype=torch.bool)
+    if isinstance(right, torch.Tensor):
+        wrong = ~torch.isclose(rows, right.reshape(rows.shape), rtol=1e-3, atol=1e-4)
     body = "".join("<tr>" + "".join(_cell(x, w) for x, w in zip(row, bad, strict=True)) + "</tr>"
                    for row, bad in zip(rows.tolist(), wrong.tolist(), strict=True))
     return f'<table style="border-collapse: collapse; display: inline-table; margin: 0">{body}</table>'

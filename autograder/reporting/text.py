@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from autograder.judging.report import FAILED, NOT_ATTEMPTED, PASSED, Report
+from autograder.judging.report import FAILED, NOT_ATTEMPTED, PASSED, Example, Report
 from autograder.settings import book_link
 
 MARKS = {PASSED: "holds", FAILED: "does not hold", "could_not_run": "could not be checked"}
@@ -50,17 +50,17 @@ def as_text(report: Report) -> str:
     return "\n".join(lines)
 
 
-def example_as_text(example) -> str:
+def example_as_text(example: Example) -> str:
     parts = [f"{name} = {number(value)}" for name, value in example.arguments.items()]
-    return "\n".join([*parts, f"yours:    {number(example.yours)}", f"expected: {number(example.expected)}"])
+    for name, (yours, right) in example.results.items():
+        parts += [f"{name}, yours: {number(yours)}", f"{name}, right: {number(right)}"]
+    return "\n".join(parts)
 
 
 def number(value: Any) -> str:
     """A small value, rounded to what a reader can use."""
     if isinstance(value, torch.Tensor):
         return str(rounded(value.tolist()))
-    if isinstance(value, tuple):
-        return "; ".join(map(number, value))
     return str(rounded(value))
 
 
