@@ -32,7 +32,7 @@ def wide(book: Path) -> str:
         for i, chapter in enumerate(chapters):
             stops.append((chapter, (640 - step * i if backwards else 80 + step * i, y)))
         parts.append((PARTS[part], (360, y - 30)))
-    bends = {80.0: -62.0, 640.0: 62.0}
+    bends = {80.0: -84.0, 640.0: 84.0}
     road = [segment(a, b, bends[a[1][0]] if a[1][1] != b[1][1] else 0, book) for a, b in pairwise(stops)]
     words = [stage(text, at, "middle") for text, at in parts]
     marks = [stop(c, p, (p[0], p[1] + 38), "middle", book) for c, p in stops]
