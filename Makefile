@@ -27,7 +27,7 @@ CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120
 
 ##@ For everybody
-.PHONY: help course lab serve test clean
+.PHONY: help course lab serve grade test clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
@@ -44,6 +44,10 @@ lab: $(ENVIRONMENT) exercises book ## JupyterLab on your own copies of the exerc
 
 serve: book ## the web book on a port of this computer (PORT=8000)
 	@autograder serve $(if $(PORT),--port $(PORT))
+
+grade: $(ENVIRONMENT) book ## a class of yours: marks and feedback for what was handed in (CLASSROOM=classroom)
+	@autograder grade $(if $(CLASSROOM),--classroom $(CLASSROOM))
+	@autograder marks $(CLASSROOM)
 
 test: $(ENVIRONMENT) book ## every test: style, units, every notebook run again, the pages in a browser
 	@ruff check .
