@@ -1,5 +1,6 @@
 // Draws every chart of the page. Runs inside the bundle's function, where vegaEmbed is known.
 const CHART = 1.7;  // a chart grows at most this much beyond the width its author gave it
+const ENLARGED = 1.4;  // and a finished picture, letters and all, this much
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -19,12 +20,20 @@ function themed(config = {}) {
   };
 }
 
-// A single or layered chart takes the width of the page and keeps its proportions; others scroll if they must.
+const fits = (spec) => (spec.mark || spec.layer) && typeof spec.width === "number";
+
+// A single or layered chart is laid out for the width of the page.
 function fitted(spec, available) {
-  if (!(spec.mark || spec.layer) || typeof spec.width !== "number") return spec;
+  if (!fits(spec)) return spec;
   const width = Math.min(available, spec.width * CHART);
   const height = typeof spec.height === "number" ? spec.height * Math.max(1, Math.min(width / spec.width, 1.35)) : spec.height;
   return {...spec, width, height, autosize: {type: "fit", contains: "padding", resize: true}};
+}
+
+// Charts side by side or one above the other cannot be laid out anew: the finished picture is enlarged or reduced.
+function resize(picture, available) {
+  const natural = picture.viewBox.baseVal.width;
+  if (natural) picture.style.width = `${Math.min(available, natural * ENLARGED)}px`;
 }
 
 // What the reader has set: the parameters that an input is bound to.
@@ -46,6 +55,7 @@ async function draw(figure) {
     {renderer: "svg", actions: false, mode: "vega-lite"});
   for (const [name, value] of Object.entries(kept)) view.signal(name, value);
   await view.runAsync();
+  if (!fits(spec)) resize(target.querySelector("svg"), target.clientWidth);
   figure.view = view;
   figure.dataset.drawn = "true";
 }
