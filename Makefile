@@ -66,6 +66,7 @@ book: $(STAMPS)/book ## the web book, from the stored outputs; a warning is an e
 exercises: $(STAMPS)/exercises ## exercises/ from solutions/
 sample: $(STAMPS)/sample ## the sample class, handed in and graded, in classroom/sample
 
+outputs: export BOOK_URL = .
 outputs: $(ENVIRONMENT) ## run the chapters top to bottom and store their outputs (NAMES="05_scaling")
 	@autograder outputs $(NAMES)
 	@autograder claims
