@@ -14,6 +14,9 @@ import vl_convert
 from docutils import nodes
 
 MIME = "application/vnd.vegalite.v5+json"
+FOR_PROGRAMS = "application/vnd.autograder."
+"""Outputs that nobody reads, such as a report's data beside its HTML; myst-nb would warn about them."""
+
 SCRIPT = "vegalite.js"
 VEGA_LITE = "5.20"
 CLASS = "vegalite"
@@ -28,6 +31,8 @@ class VegaLiteRenderer:
     @staticmethod
     def handle_mime(renderer, data, inline):
         """The docutils nodes of a chart, or None for what another renderer should draw."""
+        if data.mime_type.startswith(FOR_PROGRAMS):
+            return []
         if inline or data.mime_type != MIME:
             return None
         node = nodes.raw(text=figure_html(data.content), format="html")
