@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import torch
 
+from autograder.judging.compare import close
+from autograder.judging.diagnosis import same_reply
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import Inputs
+from autograder.judging.inputs import ONES, Inputs
 from autograder.judging.standard import add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, Reply, Seed
@@ -19,7 +21,7 @@ CHAPTER = "05_scaling"
 # --- dot_product_std -------------------------------------------------------------------------------------------
 # The result is random: it is judged by statistics, with margins of about seven standard errors.
 
-MANY = 5_000
+MANY, FEW = 5_000, 2
 
 
 def _std_case(given: Inputs) -> Call:
@@ -32,22 +34,21 @@ def _relative_margin(d_k: int, samples: int) -> float:
 
 
 def same_statistics(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
-    """Two answers measure the same if large samples agree within the margin, and repeats repeat alike."""
-    if [r.status for r in mine] != [r.status for r in theirs]:
+    """Two answers measure the same if large samples agree within the margin and repeats, scatter and theory alike."""
+    if [(r.status, type(r.output), r.error and (r.error.kind, r.error.text)) for r in mine] != \
+            [(r.status, type(r.output), r.error and (r.error.kind, r.error.text)) for r in theirs]:
         return False
-    if any(r.status == "raised" for r in mine):
-        return all(a.error == b.error or (a.error and b.error and (a.error.kind, a.error.text) ==
-                                          (b.error.kind, b.error.text)) for a, b in zip(mine, theirs, strict=True))
-    if any(type(a.output) is not type(b.output) for a, b in zip(mine, theirs, strict=True)):
-        return False
-    return _same_size(calls, mine, theirs) and _repeats(calls, mine) == _repeats(calls, theirs)
+    if any(type(r.output) is not float for r in mine):
+        return all(map(same_reply, mine, theirs))
+    return _same_size(calls, mine, theirs) and all(
+        trait(calls, mine) == trait(calls, theirs) for trait in (_repeats, _scatters, _is_theory))
 
 
 def _same_size(calls, mine, theirs) -> bool:
     for call, a, b in zip(calls, mine, theirs, strict=True):
         d_k, samples, _ = call.args
         margin = 1.5 * _relative_margin(d_k, samples)
-        if samples == MANY and not math.isclose(float(a.output), float(b.output), rel_tol=margin):
+        if samples == MANY and not math.isclose(a.output, b.output, rel_tol=margin):
             return False
     return True
 
@@ -55,7 +56,18 @@ def _same_size(calls, mine, theirs) -> bool:
 def _repeats(calls, replies) -> list[bool]:
     """For every two calls of the same size: whether they gave the same number."""
     pairs = [(i, j) for j in range(len(calls)) for i in range(j) if calls[i].args[:2] == calls[j].args[:2]]
-    return [float(replies[i].output) == float(replies[j].output) for i, j in pairs]
+    return [replies[i].output == replies[j].output for i, j in pairs]
+
+
+def _scatters(calls, replies) -> bool:
+    """Whether measurements with few samples lie far apart, as they should."""
+    few = [reply.output for call, reply in zip(calls, replies, strict=True) if call.args[1] == FEW]
+    return bool(few) and max(few) > 1.5 * min(few)
+
+
+def _is_theory(calls, replies) -> bool:
+    return all(math.isclose(reply.output, math.sqrt(call.args[0]), rel_tol=1e-6)
+               for call, reply in zip(calls, replies, strict=True))
 
 
 dot_product_std = Exercise(
@@ -89,14 +101,17 @@ def same_generator_same_value(trial: Trial) -> None:
 
 @dot_product_std.criterion(points=1)
 def it_is_a_measurement(trial: Trial) -> None:
-    """Another generator state gives another value, and two samples already give one."""
+    """Another generator state gives another value, and `samples` pairs are measured, be they many or only two."""
     given = trial.inputs()
-    for samples in (2, MANY):
-        calls = [Call((given.size.d_k, samples, Seed(given.whole_number(0, 2**31)))) for _ in range(2)]
-        first, second = (trial.well_formed(call).output for call in calls)
-        trial.require(first >= 0 and second >= 0, "A standard deviation is never negative.")
-        trial.require(first != second, "Different generator states gave exactly the same value: "
+    for samples, repeats in ((MANY, 2), (FEW, 16)):
+        calls = [Call((given.size.d_k, samples, Seed(given.whole_number(0, 2**31)))) for _ in range(repeats)]
+        values = [trial.well_formed(call).output for call in calls]
+        trial.require(min(values) >= 0, "A standard deviation is never negative.")
+        trial.require(len(set(values)) > 1, "Different generator states gave exactly the same value: "
                       "the samples are to be drawn and measured.")
+    # Sixteen measurements of two pairs each differ by factors; that they do not would be a chance below 1e-9.
+    trial.require(max(values) > 1.5 * min(values), f"With only {FEW} samples, different generator states gave nearly "
+                  "the same value: is `samples` the number of pairs that you draw?")
 
 
 @dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
@@ -123,6 +138,38 @@ def generator_ignored(d_k, samples, generator):
 
 
 @dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def generator_seeded_again(d_k, samples, generator):
+    """You give the generator a seed of your own, so every measurement draws the same numbers."""
+    generator.manual_seed(0)
+    q = torch.randn(samples, d_k, generator=generator)
+    k = torch.randn(samples, d_k, generator=generator)
+    return (q * k).sum(dim=-1).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def samples_ignored(d_k, samples, generator):
+    """The number of pairs that you draw is fixed; `samples` says how many are wanted."""
+    q = torch.randn(10_000, d_k, generator=generator)
+    k = torch.randn(10_000, d_k, generator=generator)
+    return (q * k).sum(dim=-1).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def key_is_the_query(d_k, samples, generator):
+    """Your two vectors are the same one, so you measure squared lengths; draw the key by itself."""
+    q = torch.randn(samples, d_k, generator=generator)
+    return (q * q).sum(dim=-1).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
+def mean_instead_of_sum(d_k, samples, generator):
+    """You average the products over the features; a dot product adds them up."""
+    q = torch.randn(samples, d_k, generator=generator)
+    k = torch.randn(samples, d_k, generator=generator)
+    return (q * k).mean(dim=-1).std().item()
+
+
+@dot_product_std.misconception(see=f"{CHAPTER}#mistake-measuring")
 def theory_returned(d_k, samples, generator):
     """You return the theoretical value; here it is to be measured on drawn samples."""
     return math.sqrt(d_k)
@@ -144,6 +191,20 @@ def absolute_values_averaged(d_k, samples, generator):
     return (q * k).sum(dim=-1).abs().mean().item()
 
 
+# --- gradients at probabilities ----------------------------------------------------------------------------------
+# Probabilities sum to 1, so only changes that keep the sum are possible. How a formula goes on for other inputs is
+# nobody's business: an answer that divides by the sum first, or goes through softmax(log p), is as right.
+
+def gradients(trial: Trial) -> None:
+    """Gradients flow to the probabilities, and are right for every change that keeps their sum at 1."""
+    call = trial.with_cotangents(trial.case())
+    name, right = trial.exercise.arguments[0], trial.expected(call).gradients[0]
+    yours = trial.well_formed(call).gradients[0]
+    trial.require(yours is not None, f"No gradient reaches `{name}`: somewhere the computation leaves torch's graph.")
+    along = [g - g.mean(dim=-1, keepdim=True) for g in (yours, right)]
+    trial.require(bool(close(*along, trial.exercise.tolerance).all()), f"Your gradient of `{name}` is wrong.")
+
+
 # --- attention_entropy -----------------------------------------------------------------------------------------
 
 def _entropy_case(given: Inputs) -> Call:
@@ -159,18 +220,21 @@ attention_entropy = Exercise(
            "A weight of exactly 0 gives 0 times minus infinity, which is NaN. The mathematical value is 0.",
            "Replace the weights that are 0 by 1 inside the logarithm (`torch.where`): ln 1 = 0."))
 add_standard_criteria(
-    attention_entropy, values=3, gradients=0.5, double_precision=0.5, any_memory_layout=0.5,
+    attention_entropy, values=3, double_precision=0.5, any_memory_layout=0.5,
     sentence="Written out by yourself, the entropy of each row is -sum w ln w, in nats.")
+attention_entropy.criterion(points=0.5)(gradients)
 
 
 @attention_entropy.criterion(points=1)
 def zero_weights(trial: Trial) -> None:
-    """A weight of exactly 0 adds 0: one weight of 1 gives entropy 0, never NaN."""
-    n = trial.inputs().size.keys
+    """A weight of exactly 0 adds 0 and a tiny one adds little: one weight of 1 gives entropy 0, never NaN."""
+    given = trial.inputs()
+    n = given.size.keys
     trial.must_agree(Call((torch.eye(n),)))
     halves = torch.zeros(2, n)
     halves[0, :2], halves[1, 1:4] = 1 / 2, 1 / 3
     trial.must_agree(Call((halves,)))
+    trial.must_agree(Call((torch.softmax(given.normal(given.size.queries, n, scale=4.0), dim=-1),)))
 
 
 @attention_entropy.criterion(points=0.5)
@@ -178,7 +242,7 @@ def any_leading_axes(trial: Trial) -> None:
     """It works for any number of leading axes, none included, and leaves the weights unchanged."""
     given = trial.inputs()
     s = given.size
-    for shape in [(s.keys,), (s.queries, s.keys), (s.batch, s.heads, s.queries, s.keys)]:
+    for shape in [(s.keys,), (s.queries, s.keys), (s.batch, s.heads, s.queries, s.keys), (1, 1, 1)]:
         reply = trial.must_agree(Call((given.probabilities(*shape),)))
         trial.require(not reply.changed, "Your code changed its argument `weights`; work on a new tensor.")
 
@@ -218,6 +282,20 @@ def divided_by_its_maximum(weights):
 
 
 @attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def summed_over_queries(weights):
+    """You add up along the wrong axis: the weights of one query stand along the last one."""
+    logs = torch.where(weights > 0, weights, 1.0).log()
+    return -(weights * logs).sum(dim=-2)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def softmax_applied_again(weights):
+    """You apply softmax to weights that are weights already, which makes them look more spread out."""
+    logs = torch.log_softmax(weights, dim=-1)
+    return -(logs.exp() * logs).sum(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
 def summed_over_everything(weights):
     """You add up all rows into one number; each row has an entropy of its own."""
     logs = torch.where(weights > 0, weights, 1.0).log()
@@ -237,8 +315,9 @@ softmax_jacobian = Exercise(
            "last axis, whatever stands before it.",
            "The outer product with leading axes: `p.unsqueeze(-1) * p.unsqueeze(-2)`."))
 add_standard_criteria(
-    softmax_jacobian, values=3, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    softmax_jacobian, values=3, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
     sentence="J is diag(p) - p p^T for each vector of probabilities.")
+softmax_jacobian.criterion(points=0.5)(gradients)
 
 
 @softmax_jacobian.criterion(points=0.5)
@@ -246,7 +325,7 @@ def any_leading_axes(trial: Trial) -> None:  # noqa: F811
     """It works for any number of leading axes: one vector, a batch, a batch of heads."""
     given = trial.inputs()
     s = given.size
-    for shape in [(s.keys,), (s.queries, s.keys), (s.batch, s.heads, s.queries, s.keys)]:
+    for shape in [(s.keys,), (s.queries, s.keys), (s.batch, s.heads, s.queries, s.keys), (1, 1, 1)]:
         trial.must_agree(Call((given.probabilities(*shape),)))
 
 
@@ -289,6 +368,12 @@ def only_one_vector(p):
 
 
 @softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def outer_products_added_up(p):
+    """You add up the outer products of all rows, as `p.mT @ p` does; each row needs a matrix of its own."""
+    return torch.diag_embed(p) - (p.mT @ p).unsqueeze(-3)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
 def plus_instead_of_minus(p):
     """You add the outer product; it has to be taken away."""
     return torch.diag_embed(p) + p.unsqueeze(-1) * p.unsqueeze(-2)
@@ -318,7 +403,8 @@ add_standard_criteria(
 
 @scaled_dot_product_attention.criterion(points=0.5)
 def number_of_axes(trial: Trial) -> None:
-    """It works without a batch, with a batch, and with a batch of heads."""
+    """It works without a batch, with a batch, with a batch of heads, and where every size is 1."""
+    trial.must_agree(trial.case("ones", size=ONES))
     call = trial.case()
     for leading in [(0, 0), (0,)]:
         trial.must_agree(replace(call, args=tuple(t[leading] for t in call.args)))
@@ -329,17 +415,18 @@ def number_of_axes(trial: Trial) -> None:
 def scale_follows_d_k(trial: Trial) -> None:
     """The scale follows d_k, and nothing else: other lengths and widths give the right result too."""
     draw = trial.inputs()
-    for n_q, n_k, d_k, d_v in [(3, 4, 25, 2), (1, 9, 1, 5), (6, 2, 16, 7)]:
+    for n_q, n_k, d_k, d_v in [(3, 4, 25, 2), (1, 9, 1, 5), (6, 2, 16, 7), (4, 4, 4, 4)]:
         trial.must_agree(Call((draw.normal(2, n_q, d_k), draw.normal(2, n_k, d_k), draw.normal(2, n_k, d_v))))
 
 
 @scaled_dot_product_attention.criterion(points=0.5)
 def equal_values_stay(trial: Trial) -> None:
-    """Where all values are equal, the output is that value: weights share, they do not add or take away."""
-    call = trial.case(dtype=torch.float64)
+    """Where all values are equal, the output is that value, also for very large scores: weights only share."""
+    call = trial.case()
     query, key, value = call.args
-    output, _ = trial.well_formed(replace(call, args=(query, key, torch.ones_like(value)))).output
-    trial.require(bool(((output - 1).abs() < 1e-9).all()), "With every value 1, your output is not 1.")
+    for size in (1, 300):
+        output, _ = trial.well_formed(replace(call, args=(query * size, key, torch.ones_like(value)))).output
+        trial.require(bool(((output - 1).abs() < 1e-5).all()), "With every value 1, your output is not 1.")
 
 
 @scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-no-scaling")
@@ -381,6 +468,22 @@ def divided_by_root_of_d_v(query, key, value):
 def scaled_after_softmax(query, key, value):
     """You divide the weights, after the softmax; the scores are to be divided, before it."""
     weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1) / query.shape[-1] ** 0.5
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see="04_self_attention#mistake-overflow")
+def maximum_not_subtracted(query, key, value):
+    """The formula is right, but your own exp overflows on large scores: infinity divided by infinity is NaN."""
+    exponentials = (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp()
+    weights = exponentials / exponentials.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.misconception(see="04_self_attention#mistake-in-place")
+def query_edited_in_place(query, key, value):
+    """Your result is right, but you scale inside the query that you were given."""
+    query /= query.shape[-1] ** 0.5
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
     return weights @ value, weights
 
 

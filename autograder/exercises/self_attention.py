@@ -1,8 +1,11 @@
 """Chapter 04: self-attention, piece by piece. Contract of each exercise: see its reference."""
 
+from dataclasses import replace
+
 import torch
 from torch import nn
 
+from autograder.judging.compare import close
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
@@ -29,7 +32,8 @@ project_qkv = Exercise(
            "with the second to last of the right, so one of the two must be transposed.",
            "`x @ w_q.T` is (batch, seq, d_model) times (d_model, d_k). The same for k and v."))
 add_standard_criteria(
-    project_qkv, values=2, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    project_qkv, values=1.5, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    sizes_of_one=0.5,
     sentence="q, k and v are the three projections of x, each with its own matrix, in this order.")
 
 
@@ -76,7 +80,8 @@ attention_scores = Exercise(
            "A batch of matrix products does it: (n_q, d_k) times (d_k, n_k). What has to be turned for that?",
            "`k.transpose(-2, -1)` swaps the last two axes of k and leaves the batch alone."))
 add_standard_criteria(
-    attention_scores, values=2, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    attention_scores, values=1.5, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    sizes_of_one=0.5,
     sentence="Entry (i, j) of the scores is the dot product of query i with key j, not scaled.")
 
 
@@ -133,7 +138,9 @@ add_standard_criteria(
 
 @attention_weights.criterion(points=0.5)
 def rows_sum_to_one(trial: Trial) -> None:
-    """Every row of weights is positive and sums to 1."""
+    """Every row of weights is positive and sums to 1, and equal scores share equally."""
+    size = trial.inputs().size
+    trial.must_agree(Call((torch.zeros(size.batch, size.queries, size.keys),)))
     weights = trial.well_formed(trial.case()).output
     trial.require(bool((weights >= 0).all()), "Some of your weights are negative.")
     sums = weights.sum(-1)
@@ -156,7 +163,7 @@ def any_leading_axes(trial: Trial) -> None:
     """It works for any number of leading axes: one row, one matrix, a batch of heads."""
     s = trial.inputs()
     for shape in [(s.size.keys,), (s.size.queries, s.size.keys),
-                  (s.size.batch, s.size.heads, s.size.queries, s.size.keys)]:
+                  (s.size.batch, s.size.heads, s.size.queries, s.size.keys), (1, 1, 1)]:
         trial.must_agree(Call((s.normal(*shape),)))
 
 
@@ -195,6 +202,19 @@ def one_maximum_for_all_rows(scores):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
+@attention_weights.misconception(see=f"{CHAPTER}#mistake-overflow")
+def scores_cut_off(scores):
+    """You cut large scores off so that exp stays finite; then very different scores get the same weight."""
+    exponentials = scores.clamp(-50, 50).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+@attention_weights.misconception(see=f"{CHAPTER}#mistake-overflow")
+def not_a_number_painted_over(scores):
+    """You replace NaN afterwards; what the overflow lost does not come back, and such a row sums to 0."""
+    return torch.nan_to_num(scores.exp() / scores.exp().sum(dim=-1, keepdim=True))
+
+
 @attention_weights.misconception(see=f"{CHAPTER}#mistake-not-normalised")
 def exponentials_not_normalised(scores):
     """You take exp but do not divide by the sum of the row."""
@@ -228,7 +248,7 @@ weighted_sum = Exercise(
            "(n_q, n_k) times (n_k, d_v): the shapes already fit for one matrix product a batch.",
            "`weights @ v`, nothing else."))
 add_standard_criteria(
-    weighted_sum, values=2, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    weighted_sum, values=1.5, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, sizes_of_one=0.5,
     sentence="Output i is the sum over all keys j of weight (i, j) times value j.")
 
 
@@ -288,27 +308,28 @@ self_attention = Exercise(
            "The scores are divided by the square root of d_k before the softmax; d_k is the last size of q.",
            "Return both: `return weights @ v, weights`."))
 add_standard_criteria(
-    self_attention, values=4, gradients=1, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
-    train_and_eval=0.5,
+    self_attention, values=4, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    sizes_of_one=0.5, train_and_eval=0.5,
     sentence="With the same weights, the output and the attention weights equal softmax(QK^T / sqrt(d_k)) V.")
 
 
 @self_attention.criterion(points=0.5)
 def weights_mix_rows(trial: Trial) -> None:
-    """Every row of the returned attention weights sums to 1."""
-    _, weights = trial.well_formed(trial.case()).output
-    trial.require(bool(((weights.sum(-1) - 1).abs() < 1e-5).all()), "Not every row of your weights sums to 1.")
+    """Every row of the returned attention weights sums to 1, also where the scores are very large."""
+    call = trial.case()
+    for size in (1, 300):
+        _, weights = trial.well_formed(replace(call, args=(call.args[0] * size,))).output
+        trial.require(bool(((weights.sum(-1) - 1).abs() < 1e-5).all()), "Not every row of your weights sums to 1.")
 
 
 @self_attention.criterion(points=0.5)
 def order_does_not_matter(trial: Trial) -> None:
     """Shuffling the tokens shuffles the outputs in the same way, and changes nothing else."""
-    call = trial.case(dtype=torch.float64)
+    call = trial.case()
     order = torch.tensor([3, 0, 4, 1, 2])
     out, _ = trial.must_agree(call).output
-    shuffled = Call((call.args[0][:, order],), init=call.init, weights=call.weights, dtype=call.dtype)
-    moved, _ = trial.must_agree(shuffled).output
-    trial.require(torch.allclose(moved, out[:, order]), "Shuffling the tokens changes more than the order of yours.")
+    moved, _ = trial.must_agree(replace(call, args=(call.args[0][:, order],))).output
+    trial.require(bool(close(moved, out[:, order]).all()), "Shuffling the tokens changes more than the order of yours.")
 
 
 class _Projections(nn.Module):
@@ -351,6 +372,16 @@ class divided_by_root_of_d_model(_Projections):
         return weights @ v, weights
 
 
+@self_attention.misconception(see="05_scaling#mistake-wrong-divisor")
+class divided_by_root_of_tokens(_Projections):
+    """You divide by the square root of the number of tokens; the dot product runs over d_k features."""
+
+    def forward(self, x):
+        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+        weights = torch.softmax(q @ k.transpose(-2, -1) / x.shape[1] ** 0.5, dim=-1)
+        return weights @ v, weights
+
+
 @self_attention.misconception(see="05_scaling#mistake-after-softmax")
 class scaled_after_softmax(_Projections):
     """You divide the weights, after the softmax; the scores are to be divided, before it."""
@@ -379,6 +410,27 @@ class keys_mixed(_Projections):
         q, k = self.W_q(x), self.W_k(x)
         weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
         return weights @ k, weights
+
+
+@self_attention.misconception(see=f"{CHAPTER}#mistake-projections")
+class tokens_mixed(_Projections):
+    """You mix the tokens themselves where their values should be mixed: W_v has no effect."""
+
+    def forward(self, x):
+        q, k = self.W_q(x), self.W_k(x)
+        weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
+        return weights @ x, weights
+
+
+@self_attention.misconception(see=f"{CHAPTER}#mistake-overflow")
+class maximum_not_subtracted_inside(_Projections):
+    """The formula is right, but your own exp overflows on large scores: infinity divided by infinity is NaN."""
+
+    def forward(self, x):
+        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+        exponentials = (q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).exp()
+        weights = exponentials / exponentials.sum(dim=-1, keepdim=True)
+        return weights @ v, weights
 
 
 @self_attention.misconception(see=f"{CHAPTER}#mistake-swapped")

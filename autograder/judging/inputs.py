@@ -22,6 +22,8 @@ class Sizes:
 FULL = Sizes()
 SMALL = Sizes(batch=1, heads=1, queries=2, keys=3, d_k=2, d_v=2, d_model=3)
 """Small enough to be shown as a counter-example."""
+EXACT_ROOT = Sizes(d_k=16)
+"""sqrt(d_k) is exact in float32 too: a divisor that is made in float32, then used in float64, is as right."""
 ONES = Sizes(batch=1, heads=1, queries=1, keys=1, d_k=1, d_v=1, d_model=1)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from autograder.judging.exercise import Criterion, Exercise, sentence_of
-from autograder.judging.inputs import ONES, SMALL
+from autograder.judging.inputs import EXACT_ROOT, ONES, SMALL
 from autograder.judging.trial import Trial, WrongValues
 from autograder.learner.guard import SPELLINGS
 
@@ -30,7 +30,7 @@ def gradients(trial: Trial) -> None:
 
 def double_precision(trial: Trial) -> None:
     """With float64 input the result is float64, and as exact as float64 allows."""
-    trial.must_agree(trial.case(dtype=torch.float64))
+    trial.must_agree(trial.case(dtype=torch.float64, size=EXACT_ROOT))
 
 
 def arguments_unchanged(trial: Trial) -> None:
