@@ -65,6 +65,7 @@ class Summarise(Preprocessor):
             "title": take_title(nb) or names["assignment"],
             "percent": round(100 * names["score"] / (names["max_score"] or 1), 1),
             "rows": rows,
+            "begins": first_exercise(nb),
             "pending_points": sum(row.points for row in rows if row.pending),
         }
         return nb, resources
@@ -88,17 +89,18 @@ def verdict(cell, report: Report | None, pending: bool) -> str:
     details = cell.metadata.nbgrader
     if pending:
         return "waits to be read by a person"
-    if report is None and (error := has_error(cell)):
-        return f"stopped with {error}"
     if report is None:
-        return "nothing was written" if details.score == 0 else ""
+        error = has_error(cell)
+        return f"stopped with {error}" if error else "nothing was written" if details.score == 0 else ""
     if report.not_attempted:
         return "not attempted"
     if details.score == details.points:
         return "everything holds"
     if report.could_not_run:
         return "could not be judged to the end; a person should look"
-    return "" if report.diagnoses else "see the report"
+    if report.diagnoses:
+        return ""
+    return f"your code raised {report.raised}" if report.raised else "not a mistake that we know; see the report"
 
 
 def take_title(nb) -> str:
@@ -115,6 +117,16 @@ def last_heading(cell) -> str:
     if cell.cell_type != "markdown" or utils.is_solution(cell):
         return ""
     return next(iter(re.findall(r"^##+ +(.+?) *#*$", cell.source, re.MULTILINE)[::-1]), "")
+
+
+def first_exercise(nb) -> int:
+    """Which cell begins the first exercise: the last heading before the first cell that is answered or graded."""
+    asked = next((i for i, cell in enumerate(nb.cells) if utils.is_solution(cell) or utils.is_grade(cell)), 0)
+    return next((i for i in range(asked, -1, -1) if last_heading(nb.cells[i])), asked)
+
+
+def only_comments(source: str) -> bool:
+    return all(line.lstrip().startswith("#") or not line.strip() for line in source.splitlines())
 
 
 class PageRenderer(IPythonRenderer):
@@ -144,8 +156,9 @@ def markdown(source: str, attachments=None) -> str:
 
 
 def inline_markdown(source: str) -> str:
-    """One line of Markdown without the paragraph around it."""
-    return re.sub(r"^\s*<p>(.*)</p>\s*$", r"\1", markdown(source), flags=re.DOTALL)
+    """One line of Markdown without the paragraph around it; a number at its beginning does not make it a list."""
+    one_paragraph = re.sub(r"^(\d+)([.)])", r"\1\\\2", source)
+    return re.sub(r"^\s*<p>(.*)</p>\s*$", r"\1", markdown(one_paragraph), flags=re.DOTALL)
 
 
 def marks(number: float) -> str:
@@ -185,7 +198,7 @@ class FeedbackExporter(HTMLExporter):
 
     def default_filters(self):
         yield from super().default_filters()
-        for function in (markdown, inline_markdown, sanitise, marks, plain, shortened):
+        for function in (markdown, inline_markdown, sanitise, marks, only_comments, plain, shortened):
             yield function.__name__, function
 
     def _init_resources(self, resources):

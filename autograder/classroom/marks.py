@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -13,6 +12,8 @@ from autograder.classroom.gradebook import Mark, full_names, marks_of
 from autograder.classroom.reports import found_report, has_error
 from autograder.settings import REPOSITORY, book_url
 
+NOT_ATTEMPTED = "not attempted"
+
 
 def marks_text(marks: list[Mark] | None, handed_in: bool) -> str:
     """The marks of one assignment in a few words."""
@@ -21,38 +22,36 @@ def marks_text(marks: list[Mark] | None, handed_in: bool) -> str:
     judged = [mark for mark in marks if not mark.pending]
     open_points = sum(mark.points for mark in marks if mark.pending)
     earned, available = sum(mark.score for mark in judged), sum(mark.points for mark in judged)
-    return f"{earned:g} of {available:g}" + (f", {open_points:g} to mark by hand" if open_points else "")
+    return f"{earned:g} of {available:g}" + (f" (+{open_points:g})" if open_points else "")
 
 
 def findings(folder: Path) -> list[tuple[str, str]]:
-    """What the checks in a graded notebook found, as (exercise, finding), in the notebook's order.
+    """What the checks in a graded notebook found wrong, as (exercise, finding), in the notebook's order."""
+    cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in nbformat.read(path, 4).cells
+             if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")]
+    return [(cell.metadata.nbgrader["grade_id"].removeprefix("check_"), what)
+            for cell in cells for what in cell_findings(cell)]
 
-    A finding is the name of a misconception, "not attempted", "stopped: ..." for a check that could not even begin,
-    or "a person should look".
-    """
-    found = []
-    for path in sorted(folder.glob("*.ipynb")):
-        for cell in nbformat.read(path, 4).cells:
-            details = cell.metadata.get("nbgrader", {})
-            if cell.cell_type != "code" or not details.get("grade"):
-                continue
-            name, report = details["grade_id"].removeprefix("check_"), found_report(cell)
-            if report is None:
-                found += [(name, f"stopped: {error}")] if (error := has_error(cell)) else []
-            elif report.not_attempted:
-                found.append((name, "not attempted"))
-            elif report.could_not_run:
-                found.append((name, "a person should look"))
-            else:
-                found += [(name, diagnosis.replace("_", " ")) for diagnosis in report.diagnoses]
-    return found
+
+def cell_findings(cell) -> list[str]:
+    """Names of misconceptions where there are any, else in a few words what is known about one check."""
+    report = found_report(cell)
+    if report is None:
+        return [f"stopped with {error}"] if (error := has_error(cell)) else []
+    if report.not_attempted:
+        return [NOT_ATTEMPTED]
+    if report.could_not_run:
+        return ["a person should look"]
+    if report.diagnoses or report.all_holds:
+        return [name.replace("_", " ") for name in report.diagnoses]
+    return [f"raises {report.raised}" if report.raised else "no known mistake"]
 
 
 def findings_text(found: list[tuple[str, str]]) -> str:
-    """Findings line by line; an assignment that was left empty altogether takes one line."""
-    empty = [name for name, finding in found if finding == "not attempted"]
-    lines = [f"{name}: {finding}" for name, finding in found if finding != "not attempted"]
-    return "\n".join(lines + ([f"not attempted: {', '.join(empty)}"] if empty else []))
+    """Findings line by line; exercises that were left alone share one line."""
+    empty = sum(finding == NOT_ATTEMPTED for _, finding in found)
+    lines = [f"{name}: {finding}" for name, finding in found if finding != NOT_ATTEMPTED]
+    return "\n".join(lines + ([f"{empty} exercise{'s' if empty > 1 else ''} not attempted"] if empty else []))
 
 
 def class_table(classroom: Classroom) -> str:
@@ -65,13 +64,9 @@ def class_table(classroom: Classroom) -> str:
             cells.append(marks_text(marks_of(classroom, assignment, student), handed_in))
             notes += findings(classroom.autograded / student / assignment)
         rows.append([name, *cells, findings_text(notes)])
-    return table(["Student", *assignments, "What was found"], rows)
-
-
-def ranking(classroom: Classroom) -> Counter[tuple[str, str]]:
-    """How many students had each finding."""
-    return Counter(finding for assignment in classroom.assignments() for student in classroom.students(assignment)
-                   for finding in set(findings(classroom.autograded / student / assignment)))
+    note = "\n(+4): points for written answers that a person has yet to mark"
+    waiting = any("(+" in cell for row in rows for cell in row)
+    return table(["Student", *assignments, "What was found"], rows) + ("\n" + note if waiting else "")
 
 
 def shown(place: Path) -> str:

@@ -56,6 +56,8 @@ def mathml(tex: str, display: bool = False) -> str:
     except Exception:  # any TeX may come along, and each way to be wrong has an exception of its own
         return f"<code>{escape(tex.strip())}</code>"
     markup = re.sub(r"<mo>([A-Za-z]{2,})</mo>", r"<mi>\1</mi>", markup)  # \operatorname{softmax} is no operator sign
+    comma = r"<mrow><mo>(?:,|&#x0002C;)</mo></mrow>"
+    markup = re.sub(rf"<mn>(\d+)</mn>{comma}<mn>(\d+)</mn>", r"<mn>\1,\2</mn>", markup)  # 10{,}000
     markup = markup.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")  # \sim
     attribute = r' columnalign="(left|right|center)"'
     markup = re.sub(f"<mtd{attribute}>", r'<mtd class="align-\1">', markup)  # browsers left columnalign out

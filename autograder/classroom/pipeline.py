@@ -47,12 +47,20 @@ class Course:
     def grade(self, assignments: list[str]) -> bool:
         """All steps for the given assignments; whether every submission went through."""
         self.classroom.make()
-        if self.classroom.roster.exists():
-            self.nbgrader("db", "student", "import", str(self.classroom.roster))
+        self._once("roster", self.classroom.roster, "db", "student", "import", str(self.classroom.roster))
         self.names = full_names(self.classroom)
         incomplete = [assignment for assignment in assignments if not self._assignment(assignment)]
-        self.nbgrader("export", "--to", str(self.classroom.marks))
+        if not self.classroom.marks.exists():
+            self.state.pop("exported", None)
+        self._once("exported", self.classroom.gradebook, "export", "--to", str(self.classroom.marks))
         return not incomplete
+
+    def _once(self, step: str, what: Path, *arguments: str) -> None:
+        """Run a command that depends on one file, unless the file is as it was the last time."""
+        if what.exists() and (now := digest(what)) != self.state.get(step):
+            self.nbgrader(*arguments)
+            self.state[step] = now
+            self._save()
 
     def _assignment(self, assignment: str) -> bool:
         self._register(assignment)

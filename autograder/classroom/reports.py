@@ -1,5 +1,6 @@
 """Reads from a graded notebook what `check` found: the data that it displays beside the readable report."""
 
+import re
 from dataclasses import dataclass
 
 from autograder.settings import book_link
@@ -16,19 +17,25 @@ class Report:
     diagnoses: tuple[str, ...]
     not_attempted: bool
     could_not_run: bool
+    all_holds: bool
+    raised: str
 
 
 def found_report(cell) -> Report | None:
     """The last report among a cell's outputs, or None."""
     for output in reversed(cell.get("outputs", [])):
-        data = output.get("data", {}).get(REPORT)
+        bundle = output.get("data", {})
+        data = bundle.get(REPORT)
         if isinstance(data, dict):
             diagnoses = data.get("diagnoses")
+            raised = re.search(r"Your code raised (\w+)", str(bundle.get("text/plain", "")))
             return Report(
                 exercise=str(data.get("exercise", "")),
                 diagnoses=tuple(map(str, diagnoses)) if isinstance(diagnoses, list) else (),
                 not_attempted=data.get("attempted") is False,
                 could_not_run=data.get("needs_a_person") is True,
+                all_holds=data.get("score") == data.get("points"),
+                raised=raised[1] if raised else "",
             )
     return None
 
