@@ -64,7 +64,7 @@ def run(path: Path, timeout: int, progress=lambda done, cells: None) -> nbformat
     try:
         client.execute()
     except (CellExecutionError, CellTimeoutError, RuntimeError) as error:
-        raise ChapterError(failure(path, notebook, error)) from error
+        raise ChapterError(failure(path, notebook, error, timeout)) from error
     notebook.metadata = metadata
     notebook.metadata["language_info"] = dict(LANGUAGE)
     for index, cell in enumerate(notebook.cells):
@@ -87,7 +87,7 @@ def without_progress_bars(path: Path, index: int, cell) -> None:
     cell.outputs = [o for o in cell.outputs if not (o.output_type == "stream" and o.name == "stderr")]
 
 
-def failure(path: Path, notebook, error: Exception) -> str:
+def failure(path: Path, notebook, error: Exception, timeout: int) -> str:
     """Chapter, cell and cause in a few lines."""
     broken = next((i for i, c in enumerate(notebook.cells) if has_error(c)), None)
     if broken is None:  # a time-out or a dead kernel leaves no error output: take the cell that did not finish
@@ -96,6 +96,8 @@ def failure(path: Path, notebook, error: Exception) -> str:
     cell = notebook.cells[broken]
     errors = [o for o in cell.get("outputs", []) if o.output_type == "error"]
     cause = f"{errors[0].ename}: {errors[0].evalue}" if errors else summary(error)
+    if isinstance(error, CellTimeoutError):
+        cause = f"took longer than {timeout} seconds"
     first = next((line for line in cell.source.splitlines() if line.strip()), "")
     return f"{path.stem}, cell {broken} ({cell.id}): {cause}\n  The cell begins: {first}"
 

@@ -23,9 +23,9 @@ INK = "#7d7d7d"
 PALETTE = {
     "blue": "#2f86c9",
     "orange": "#d8601a",
-    "green": "#0e9c77",
+    "green": "#0e9a75",
     "pink": "#c766a0",
-    "gold": "#a8861a",
+    "gold": "#a48218",
     "grey": INK,
 }
 """Colour-blind-safe colours by name (after Okabe and Ito), all of middle lightness."""
@@ -94,7 +94,8 @@ RC = {
 def use_course_style() -> None:
     """Switch Matplotlib and Altair to the course's look; in a notebook also to sharp (2x) pictures."""
     for colours in (HEAT, DIVERGING):
-        mpl.colormaps.register(colours, force=True)
+        if colours.name not in mpl.colormaps:
+            mpl.colormaps.register(colours)
     plt.rcParams.update(RC)
     alt.theme.register("course", enable=True)(chart_theme)
     # Plain data that JupyterLab draws itself, and the book too; Altair's HTML output asks a CDN for scripts.
@@ -141,6 +142,9 @@ def heat_map(
     `decimals` writes each value into its cell; the text is dark on light cells and light on dark ones.
     """
     values = np.asarray(values, dtype=float)
+    for labels, axis, name in ((rows, 0, "row"), (columns, 1, "column")):
+        if len(labels) not in (0, values.shape[axis]):
+            raise ValueError(f"{len(labels)} {name} labels for {values.shape[axis]} {name}s; give one for each.")
     image = ax.imshow(values, cmap=cmap, vmin=vmin, vmax=vmax, aspect="equal")
     ax.set_xticks(range(len(columns)), columns, rotation=90 if max(map(len, columns), default=0) > 3 else 0)
     ax.set_yticks(range(len(rows)), rows)

@@ -1,0 +1,92 @@
+"""`autograder outputs` stores what a fresh kernel prints, and nothing of a chapter that fails."""
+
+import nbformat
+import pytest
+
+from autograder.book import outputs
+from autograder.book.outputs import ChapterError, find, main, run, update
+
+
+def notebook(path, *sources, tags=()):
+    cells = [nbformat.v4.new_markdown_cell("# 1. Title", id="title")]
+    cells += [nbformat.v4.new_code_cell(source, id=f"cell-{i}") for i, source in enumerate(sources)]
+    cells[-1].metadata = {"tags": list(tags), "mystnb": {"figure": {"name": "fig-a"}}}
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), path)
+    return path
+
+
+@pytest.fixture
+def chapter(tmp_path):
+    return tmp_path / "01_try.ipynb"
+
+
+def test_outputs_are_stored_and_the_rest_is_kept(chapter):
+    notebook(chapter, "x = 2", "print(x)\nprint(x + 1)", tags=["claim-C01"])
+    assert update(chapter, timeout=60)
+    stored = nbformat.read(chapter, as_version=4)
+    assert [cell.id for cell in stored.cells] == ["title", "cell-0", "cell-1"]
+    assert stored.cells[2].outputs[0].text == "2\n3\n"
+    assert [cell.execution_count for cell in stored.cells[1:]] == [1, 2]
+    assert stored.cells[2].metadata == {"tags": ["claim-C01"], "mystnb": {"figure": {"name": "fig-a"}}}
+    assert stored.metadata.kernelspec == {"name": "python3", "display_name": "Python 3"}
+    assert "version" not in stored.metadata.language_info
+    before = chapter.read_bytes()
+    assert not update(chapter, timeout=60), "running twice gives the same file"
+    assert chapter.read_bytes() == before
+
+
+def test_cells_run_beside_their_notebook(chapter):
+    notebook(chapter, "from pathlib import Path\nprint(Path('01_try.ipynb').exists())")
+    assert run(chapter, timeout=60).cells[1].outputs[0].text == "True\n"
+
+
+def test_an_error_names_chapter_cell_and_cause_and_stores_nothing(chapter, tmp_path, monkeypatch, capsys):
+    notebook(chapter, "print('fine')", "\nvalue = 1 / 0")
+    before = chapter.read_bytes()
+    monkeypatch.setattr(outputs, "find", lambda names: [chapter])
+    assert main(["01"]) == 1
+    said = capsys.readouterr().out
+    assert "01_try, cell 2 (cell-1): ZeroDivisionError: division by zero" in said
+    assert "The cell begins: value = 1 / 0" in said
+    assert "The stored notebook is as it was" in said
+    assert chapter.read_bytes() == before
+
+
+def test_one_broken_chapter_does_not_stop_another(tmp_path, monkeypatch, capsys):
+    good, bad = notebook(tmp_path / "01_a.ipynb", "print(1)"), notebook(tmp_path / "02_b.ipynb", "oops")
+    monkeypatch.setattr(outputs, "find", lambda names: [bad, good])
+    assert main([]) == 1
+    assert "NameError" in capsys.readouterr().out
+    assert nbformat.read(good, as_version=4).cells[1].outputs[0].text == "1\n"
+
+
+def test_a_cell_that_takes_too_long_is_named(chapter):
+    notebook(chapter, "x = 1", "import time\ntime.sleep(60)")
+    with pytest.raises(ChapterError, match=r"01_try, cell 2 \(cell-1\): took longer than 2 seconds"):
+        run(chapter, timeout=2)
+
+
+BAR = "import sys\nprint('50%', file=sys.stderr)\nprint('done')"
+
+
+def test_progress_bars_are_dropped(chapter):
+    notebook(chapter, BAR, tags=["nbval-ignore-output"])
+    cell = run(chapter, timeout=60).cells[1]
+    assert [output.name for output in cell.outputs] == ["stdout"]
+
+
+def test_a_warning_is_not_hidden(chapter):
+    notebook(chapter, BAR)
+    with pytest.raises(ChapterError, match=r"cell 1 \(cell-0\) wrote to stderr: 50%"):
+        run(chapter, timeout=60)
+
+
+def test_names(tmp_path):
+    for name in ("04_self_attention", "05_scaling"):
+        notebook(tmp_path / f"{name}.ipynb", "1")
+    stems = lambda *names: [path.stem for path in find(list(names), tmp_path)]  # noqa: E731
+    assert stems() == ["04_self_attention", "05_scaling"]
+    assert stems("05") == stems("05_scaling") == stems("book/05_scaling.ipynb") == ["05_scaling"]
+    with pytest.raises(ChapterError, match=r"no chapter '06'.*the written ones are: 04_self_attention, 05_scaling"):
+        find(["06"], tmp_path)
