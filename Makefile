@@ -95,9 +95,9 @@ $(STAMPS)/exercises: $(ENVIRONMENT) $(SOLUTIONS) nbgrader_config.py autograder/c
 
 # A build that failed passes the second time, and changed style sheets are not copied: start from nothing.
 $(STAMPS)/book: $(ENVIRONMENT) $(BOOK) $(BOOK_CODE)
-	@echo "The book: _build/html, from book/"
+	@echo "The book: _build/html/index.html, from book/"
 	@rm -rf _build
-	@jupyter-book build . -W -n --keep-going -q
+	@log=$$(jupyter-book build . -W -n --keep-going -q 2>&1) || { echo "$$log"; exit 1; }
 	@touch $@
 
 $(STAMPS)/sample: $(ENVIRONMENT) $(SOLUTIONS) $(CODE) nbgrader_config.py
