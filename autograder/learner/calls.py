@@ -21,6 +21,24 @@ class Opaque:
 
 
 @dataclass(frozen=True)
+class Handle:
+    """Stands for an object that stays in the sandbox: its number there, its type's name and those of its bases."""
+
+    number: int
+    type_name: str
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Live:
+    """A tensor that carries gradients: its value, its number in the sandbox (-1: none), its gradient so far."""
+
+    value: torch.Tensor
+    number: int = -1
+    grad: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
 class Call:
     """One thing to do with the learner's object.
 

@@ -13,7 +13,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 SOFTMAX = {"softmax", "log_softmax", "_softmax", "_log_softmax", "_safe_softmax", "_masked_softmax",
            "_sparse_softmax", "_sparse_log_softmax"}
 ATTENTION = {"scaled_dot_product_attention", "multi_head_attention_forward", "_native_multi_head_attention",
-             "_transformer_encoder_layer_fwd"}
+             "_transformer_encoder_layer_fwd", "_scaled_dot_product_attention_math",
+             "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
+             "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"}
 
 FAMILIES: dict[str, set[str]] = {"softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"}}
 """Names of functions and operators, by the family that an exercise can put off limits."""

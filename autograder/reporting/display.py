@@ -11,8 +11,13 @@ REPORT_MIME = "application/vnd.autograder.report+json"
 
 
 def show(report: Report) -> None:
-    """Display a report; programs find its data under `REPORT_MIME`."""
-    _show({"text/plain": as_text(report), "text/html": as_html(report), REPORT_MIME: as_data(report)})
+    """Display a report."""
+    _show(as_bundle(report))
+
+
+def as_bundle(report: Report) -> dict:
+    """A report in every form that a notebook may show; programs find its data under `REPORT_MIME`."""
+    return {"text/plain": as_text(report), "text/html": as_html(report), REPORT_MIME: as_data(report)}
 
 
 def show_hint(exercise: Exercise, number: int) -> None:

@@ -1,0 +1,1 @@
+"""Grading untrusted submissions: the learner's cells run in the sandbox, judging happens here."""

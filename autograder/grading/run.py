@@ -1,0 +1,144 @@
+"""Runs one submission: the learner's cells in the sandbox, the check cells here, where the learner's code never is.
+
+A check cell `check(name)` is not executed at all. Its exercise is judged through the sandbox's wire, and its outputs
+(the report, then the score) are made here. A submission always ends in a state, written into the notebook's metadata:
+"graded"; "partly graded", with the cell that ended the process; or "failed", with the reason.
+"""
+
+import ast
+import traceback
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from autograder.grading.assertions import Assertions
+from autograder.judging.catalogue import find_exercise
+from autograder.judging.judge import judge_answer
+from autograder.reporting.display import as_bundle
+from autograder.sandbox.kernel import Sandbox, Stopped, error_output
+from autograder.sandbox.limits import Limits
+
+RESTARTS = 3
+"""How often a kernel that a submission ended is started again, so that one bad answer does not cost the others."""
+
+
+@dataclass(frozen=True)
+class State:
+    """How a submission's grading ended. `cell` counts all cells of the notebook from 1."""
+
+    state: str
+    reason: str = ""
+    cell: int | None = None
+
+
+@dataclass(frozen=True)
+class CheckCall:
+    """What a check cell asks: `check(variable)` or `check(variable, exercise="name")`."""
+
+    variable: str
+    exercise: str
+
+
+def check_call(source: str) -> CheckCall | None:
+    """The call in a cell that is one call of `check`, or None for any other cell."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return None
+    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
+            and len(call.args) == 1 and isinstance(call.args[0], ast.Name)):
+        return None
+    named = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
+    return CheckCall(call.args[0].id, named.get("exercise", call.args[0].id))
+
+
+def is_check(cell: NotebookNode) -> bool:
+    """A cell that the instructor wrote and that earns points."""
+    facts = cell.metadata.get("nbgrader", {})
+    return cell.cell_type == "code" and facts.get("grade", False) and not facts.get("solution", False)
+
+
+def is_locked(cell: NotebookNode) -> bool:
+    facts = cell.metadata.get("nbgrader", {})
+    return cell.cell_type == "code" and facts.get("locked", False) and not facts.get("solution", False)
+
+
+class Run:
+    """One submission on its way through the sandbox.
+
+    Its instructor's cells must have been put back already: what is marked as a check or as locked is trusted.
+    """
+
+    def __init__(self, notebook: NotebookNode, given: Path | None, seed: int | None, limits: Limits | None = None,
+                 protected: bool = True):
+        self.notebook, self.seed = notebook, seed
+        self.start = partial(Sandbox, given, limits, protected)
+        self.state = State("graded")
+        self.replayed: list[str] = []
+        self.restarts = 0
+        self.sandbox: Sandbox | None = None
+
+    def __call__(self) -> NotebookNode:
+        """Run every code cell; the notebook with outputs and with the state in its metadata."""
+        try:
+            self.sandbox = self.start()
+            self.assertions = Assertions(lambda: self.sandbox, self.seed)
+            for number, cell in enumerate(self.notebook.cells, start=1):
+                if cell.cell_type == "code":
+                    cell.metadata.pop("tags", None)  # skip-execution, raises-exception: not the learner's to say
+                    self._cell(number, cell)
+        except Stopped as reason:
+            self.state = State("failed", str(reason))
+        except Exception as bug:
+            self.state = State("failed", f"A fault of the grader, not of the submission: {type(bug).__name__}: {bug}")
+            traceback.print_exc()
+        finally:
+            if self.sandbox is not None:
+                self.sandbox.close()
+        self.notebook.metadata["autograder"] = asdict(self.state)
+        return self.notebook
+
+    def _cell(self, number: int, cell: NotebookNode) -> None:
+        cell.outputs, cell.execution_count = [], number
+        try:
+            if is_check(cell):
+                self._check(cell)
+            elif cell.source.strip():
+                cell.outputs = self.sandbox.execute(cell.source)
+                self.replayed.append(cell.source)
+                if is_locked(cell):
+                    self.assertions.setup(cell.source)
+        except Stopped as reason:
+            cell.outputs = [*cell.outputs, error_output("Stopped", str(reason))]
+            self._go_on(number, str(reason))
+            return
+        if not self.sandbox.alive:  # the code ended it while it was judged; the report says so
+            self._go_on(number, self.sandbox.verdict or "The code ended the Python process while it was checked.")
+
+    def _check(self, cell: NotebookNode) -> None:
+        """Judge the exercise and write what `check` would have shown."""
+        call = check_call(cell.source)
+        if call is None:
+            cell.outputs = self.assertions.run(cell.source)
+        elif not self.sandbox.defines(call.variable):
+            cell.outputs = [error_output("NameError", f"name '{call.variable}' is not defined")]
+        else:
+            report = judge_answer(find_exercise(call.exercise), partial(self.sandbox.ask, call.variable), self.seed)
+            cell.outputs = [new_output("display_data", data=as_bundle(report)),
+                            new_output("execute_result", data={"text/plain": repr(report.score)},
+                                       execution_count=cell.execution_count)]
+
+    def _go_on(self, number: int, reason: str) -> None:
+        """Start again without the cell that ended the process, so that the other answers are still judged."""
+        self.state = State("partly graded", reason, number)
+        self.sandbox.close()
+        self.restarts += 1
+        if self.restarts > RESTARTS:
+            raise Stopped(f"{reason} It happened {self.restarts} times, so the rest was not run.")
+        self.sandbox = self.start()
+        for source in self.replayed:
+            self.sandbox.execute(source)

@@ -1,0 +1,91 @@
+"""The walls: one bubblewrap command line.
+
+What is inside: the operating system and Python read-only, the learner's side of this package, a private work folder in
+memory, and the folder of the kernel's sockets. What is not: the network, other processes, the criteria, the
+references, the gradebook, other submissions, the home folder. Nothing of it outlives the process.
+"""
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+import autograder
+from autograder.sandbox.limits import Limits
+
+PACKAGE = Path(autograder.__file__).resolve().parent
+LEARNERS_SIDE = ("__init__.py", "settings.py", "learner")
+"""All of this package that a sandbox holds; `corpus` joins it when there is one."""
+
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
+          "/etc/fonts", "/etc/ssl/certs")
+COURSE, WORK, GIVEN = "/course", "/submission", "/given"
+REMEDY = ("bubblewrap is needed to run untrusted code and was not found. On Debian and Ubuntu: "
+          "`apt install bubblewrap`. On macOS and Windows grade inside a Linux machine or container. "
+          "`--no-sandbox` runs the code unprotected: for your own code only.")
+
+
+class NoSandbox(RuntimeError):
+    """There is no bubblewrap here; the message says what to do."""
+
+
+def bubblewrap() -> str:
+    """The path of the program. Raises NoSandbox where there is none."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise NoSandbox(REMEDY)
+    return found
+
+
+def sandbox_command(command: list[str], given: Path, sockets: Path, limits: Limits,
+                    environment: dict[str, str]) -> list[str]:
+    """The command line that runs `command` inside the walls.
+
+    given: the submission's files; they are copied into the work folder, so the originals stay as they are.
+    sockets: the only folder that both sides see; the kernel's sockets lie in it.
+    """
+    return [
+        bubblewrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
+        "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv",
+        "--proc", "/proc", "--dev", "/dev",
+        *(part for path in ("/tmp", "/home/learner", "/dev/shm", WORK) for part in _memory_folder(path, limits)),
+        *_read_only(), *_hidden_package(), *_learners_side(),
+        "--ro-bind", str(given), GIVEN, "--bind", str(sockets), str(sockets),
+        "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK,
+        *(part for name, value in environment.items() for part in ("--setenv", name, value)),
+        "--", "/bin/sh", "-c", f'cp -r {GIVEN}/. {WORK}/ && exec "$@"', "sh", *command]
+
+
+def inner_environment() -> dict[str, str]:
+    """The whole environment of the untrusted code; nothing of ours is inherited by accident."""
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/home/learner", "LANG": "C.UTF-8",
+        "PYTHONPATH": COURSE, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg",
+        "IPYTHONDIR": "/home/learner/.ipython", "JUPYTER_RUNTIME_DIR": "/home/learner/runtime",
+        "NBGRADER_EXECUTION": "autograde",
+    }
+    return environment | ({"BOOK_URL": os.environ["BOOK_URL"]} if os.environ.get("BOOK_URL") else {})
+
+
+def _memory_folder(path: str, limits: Limits) -> list[str]:
+    return ["--size", str(limits.disk_bytes), "--tmpfs", path]
+
+
+def _read_only() -> list[str]:
+    """The system, the base Python and the environment with torch."""
+    libraries = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    python = [sys.base_prefix, sys.prefix, *libraries]
+    places = dict.fromkeys([*SYSTEM, *map(os.path.realpath, python), *python])
+    return [part for path in places if os.path.exists(path) for part in ("--ro-bind", path, path)]
+
+
+def _hidden_package() -> list[str]:
+    """Where this package is installed among the libraries, an empty folder covers it."""
+    roots = [Path(os.path.realpath(path)) for path in (*SYSTEM, sys.base_prefix, sys.prefix)]
+    return ["--tmpfs", str(PACKAGE)] if any(PACKAGE.is_relative_to(root) for root in roots) else []
+
+
+def _learners_side() -> list[str]:
+    return [part for name in LEARNERS_SIDE
+            for part in ("--ro-bind", str(PACKAGE / name), f"{COURSE}/autograder/{name}")]

@@ -1,0 +1,218 @@
+"""One kernel inside the walls, and the trusted side's way to talk to it.
+
+Every message that arrives is from a stranger: it may be forged, malformed, endless, or never come. So nothing here
+waits without a deadline, keeps more than a limit, or believes a type.
+"""
+
+import ast
+import contextlib
+import time
+from pathlib import Path
+from queue import Empty
+
+from jupyter_client.manager import KernelManager
+from nbformat import NotebookNode
+from nbformat.v4 import new_output, output_from_msg
+
+from autograder.learner.calls import Call, CodeError, Reply
+from autograder.learner.wire import WireError, dumps, loads
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.provisioner import sandboxed
+
+START_SECONDS = 60
+GRACE_SECONDS = 3
+REMOTE = "__import__('autograder.learner.remote', fromlist=['answer'])"
+OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
+QUIET_KERNEL = ["--HistoryManager.enabled=False", "--IPKernelApp.capture_fd_output=False"]
+
+
+class Stopped(Exception):
+    """The kernel is gone; the message says why in one sentence."""
+
+
+class OutOfTime(Stopped):
+    """It was ended because it gave no answer in time."""
+
+
+class Sandbox:
+    """A kernel for one submission. Use it as a context: it ends with everything that it started."""
+
+    def __init__(self, given: Path | None = None, limits: Limits | None = None, protected: bool = True):
+        self.limits = limits or Limits()
+        self.manager = sandboxed(KernelManager, given, self.limits) if protected else KernelManager()
+        self.output_left = 4 * self.limits.output_bytes
+        self.manager.start_kernel(extra_arguments=QUIET_KERNEL)
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        try:
+            self.client.wait_for_ready(timeout=START_SECONDS)
+        except RuntimeError as error:
+            self.close()
+            raise Stopped(f"The sandbox did not start: {error}") from None
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self.client.stop_channels()
+        with contextlib.suppress(Exception):
+            self.manager.shutdown_kernel(now=True)
+        self.manager.cleanup_resources()
+
+    def execute(self, code: str) -> list[NotebookNode]:
+        """Run a cell; its outputs, cut at the limit. An error of the code is an output like any other.
+
+        Raises Stopped where the cell ended the process, or went on when it was told to stop.
+        """
+        collector = Collector(min(self.limits.output_bytes, self.output_left))
+        request = self.client.execute(code, allow_stdin=False, stop_on_error=False)
+        if not self._collect(request, collector, self.limits.cell_seconds):
+            self._interrupt(request, collector)
+        self.output_left -= collector.taken
+        return collector.outputs
+
+    def ask(self, name: str, call: Call, rng_seed: int) -> Reply:
+        """Carry out a call on the learner's object `name`. A process that ends is a reply too: "died"."""
+        return self._request(f"{REMOTE}.answer", f"{name!r}, {dumps((call, rng_seed))!r}", call.seconds)
+
+    def operate(self, request: tuple) -> Reply:
+        """Carry out one operation on the objects of the sandbox (`learner.objects`), for an instructor's own test."""
+        return self._request(f"{OBJECTS}.operate", repr(dumps(request)), self.limits.cell_seconds)
+
+    def _request(self, function: str, arguments: str, seconds: float) -> Reply:
+        try:
+            answered = self._evaluate(f"{function}(globals(), {arguments})", seconds + GRACE_SECONDS)
+            reply = loads(answered)
+        except OutOfTime:
+            return Reply("timed_out")
+        except Stopped:
+            return Reply("died")
+        except WireError as error:
+            return _unreadable(str(error))
+        return reply if isinstance(reply, Reply) else _unreadable("It was no reply.")
+
+    @property
+    def alive(self) -> bool:
+        return self.manager.is_alive()
+
+    @property
+    def verdict(self) -> str | None:
+        """Why the sandbox was ended from outside, or None."""
+        return getattr(self.manager.provisioner, "verdict", None)
+
+    def defines(self, name: str) -> bool:
+        """Whether the learner has defined `name`."""
+        return self._evaluate(f"{name!r} if {name!r} in globals() else ''", GRACE_SECONDS) == name
+
+    def _evaluate(self, expression: str, seconds: float) -> str:
+        """The text that an expression gives; "" where the kernel gives nothing of that kind."""
+        request = self.client.execute("", silent=True, store_history=False, allow_stdin=False, stop_on_error=False,
+                                      user_expressions={"value": expression})
+        end = time.monotonic() + seconds
+        while (reply := self._reply(request)) is None:
+            self._require_alive()
+            if time.monotonic() > end:
+                self.manager.shutdown_kernel(now=True)
+                raise OutOfTime(f"The code gave no answer within {seconds:g} seconds.")
+        try:
+            value = ast.literal_eval(reply["content"]["user_expressions"]["value"]["data"]["text/plain"])
+        except (KeyError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            return ""
+        return value if isinstance(value, str) else ""
+
+    def _reply(self, request: str, wait: float = 0.1) -> dict | None:
+        """The shell's reply to a request, if it arrives within `wait` seconds."""
+        with contextlib.suppress(Empty):
+            message = self.client.get_shell_msg(timeout=wait)
+            if message.get("parent_header", {}).get("msg_id") == request:
+                return message
+        return None
+
+    def _collect(self, request: str, collector: "Collector", seconds: float) -> bool:
+        """Collect outputs until the cell is done; False when the time is over."""
+        end, replied = time.monotonic() + seconds, None
+        while time.monotonic() < end:
+            with contextlib.suppress(Empty):
+                message = self.client.get_iopub_msg(timeout=0.05 if replied is None else 0.5)
+                if message.get("parent_header", {}).get("msg_id") == request and collector.take(message):
+                    self._drop_reply(request, replied)
+                    return True
+                continue
+            if replied is not None:  # the reply came, its end was lost in a flood of output
+                return True
+            replied = self._reply(request, wait=0)
+            self._require_alive()
+        return False
+
+    def _drop_reply(self, request: str, replied: dict | None) -> None:
+        if replied is None:
+            self._reply(request, wait=GRACE_SECONDS)
+
+    def _interrupt(self, request: str, collector: "Collector") -> None:
+        seconds = f"{self.limits.cell_seconds:g} seconds"
+        self.manager.interrupt_kernel()
+        if not self._collect(request, collector, GRACE_SECONDS):
+            self.manager.shutdown_kernel(now=True)
+            raise Stopped(f"A cell ran longer than {seconds} and could not be interrupted.")
+        collector.outputs.append(error_output("TimeoutError", f"This cell ran longer than {seconds} and was stopped."))
+
+    def _require_alive(self) -> None:
+        if not self.alive:
+            raise Stopped(self.verdict or "The code ended the Python process.")
+
+
+class Collector:
+    """Turns messages into a cell's outputs, up to a number of bytes."""
+
+    def __init__(self, limit: int):
+        self.outputs: list[NotebookNode] = []
+        self.limit, self.taken = limit, 0
+
+    def take(self, message: dict) -> bool:
+        """Take one message; True when it says that the cell is done."""
+        kind, content = message.get("msg_type"), message.get("content", {})
+        if kind == "status":
+            return content.get("execution_state") == "idle"
+        if kind == "clear_output":
+            self.outputs.clear()
+        elif kind in ("stream", "display_data", "execute_result", "error"):
+            self._add(message)
+        return False
+
+    def _add(self, message: dict) -> None:
+        size = len(str(message.get("content")))
+        if self.taken >= self.limit:
+            return
+        if self.taken + size > self.limit and message["msg_type"] != "stream":
+            size, output = self.limit, new_output("stream", name="stdout", text="[output too long]\n")
+        else:
+            try:
+                output = output_from_msg(message)
+            except (KeyError, ValueError, TypeError):
+                return
+        if output.output_type == "stream":
+            output.text = str(output.text)[: max(0, self.limit - self.taken)]
+        self.taken += size
+        if self.taken > self.limit:
+            output.text = str(output.get("text", "")) + "\n[output too long: the rest was not kept]\n"
+        self._append(output)
+
+    def _append(self, output: NotebookNode) -> None:
+        """Streams of one name grow together, as they do on screen."""
+        last = self.outputs[-1] if self.outputs else None
+        if output.output_type == "stream" and last and last.output_type == "stream" and last.name == output.name:
+            last.text += output.text
+        else:
+            self.outputs.append(output)
+
+
+def error_output(name: str, text: str) -> NotebookNode:
+    return new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])
+
+
+def _unreadable(why: str) -> Reply:
+    return Reply("raised", error=CodeError("RuntimeError", f"The sandbox's reply could not be read. {why}"))
