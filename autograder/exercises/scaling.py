@@ -424,9 +424,10 @@ def equal_values_stay(trial: Trial) -> None:
     """Where all values are equal, the output is that value, also for very large scores: weights only share."""
     call = trial.case()
     query, key, value = call.args
-    for size in (1, 300):
+    for size in (1, 100):
         output, _ = trial.well_formed(replace(call, args=(query * size, key, torch.ones_like(value)))).output
-        trial.require(bool(((output - 1).abs() < 1e-5).all()), "With every value 1, your output is not 1.")
+        # Scores in the hundreds are known to four decimals in float32, and so is exp(score - logsumexp).
+        trial.require(bool(((output - 1).abs() < 1e-3).all()), "With every value 1, your output is not 1.")
 
 
 @scaled_dot_product_attention.misconception(see=f"{CHAPTER}#mistake-no-scaling")

@@ -1,0 +1,142 @@
+"""An answer that calls the library function it is meant to replace loses `values` and nothing else."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.judging.catalogue import all_exercises
+from autograder.judging.judge import judge
+from autograder.learner.guard import SPELLINGS
+
+aten = torch.ops.aten
+
+
+def by_cross_entropy(scores):
+    n = scores.size(-1)
+    targets = torch.arange(n).expand(*scores.shape[:-1], n).reshape(-1)
+    repeated = scores.unsqueeze(-2).expand(*scores.shape, n).reshape(-1, n)
+    return torch.exp(-F.cross_entropy(repeated, targets, reduction="none")).reshape(scores.shape)
+
+
+def by_attention(scores):
+    """softmax(S I) I: the fused function as a softmax."""
+    n = scores.size(-1)
+    identity = torch.eye(n, dtype=scores.dtype).expand(*scores.shape[:-2], n, n)
+    rows = scores if scores.dim() > 1 else scores.unsqueeze(0)
+    weights = F.scaled_dot_product_attention(rows, identity, identity, scale=1.0)
+    return weights if scores.dim() > 1 else weights[0]
+
+
+class Hidden:
+    """A detour through an object and an alias does not help."""
+
+    function = staticmethod(torch.softmax)
+
+    def __call__(self, scores):
+        return self.function(scores, dim=-1)
+
+
+SOFTMAX = {
+    "torch.softmax": lambda scores: torch.softmax(scores, dim=-1),
+    "method": lambda scores: scores.softmax(-1),
+    "F.softmax": lambda scores: F.softmax(scores, dim=-1),
+    "nn.Softmax": lambda scores: nn.Softmax(dim=-1)(scores),
+    "torch.special.softmax": lambda scores: torch.special.softmax(scores, dim=-1),
+    "log_softmax": lambda scores: torch.log_softmax(scores, dim=-1).exp(),
+    "method log_softmax": lambda scores: scores.log_softmax(-1).exp(),
+    "F.log_softmax": lambda scores: F.log_softmax(scores, -1).exp(),
+    "torch.special.log_softmax": lambda scores: torch.special.log_softmax(scores, -1).exp(),
+    "nn.LogSoftmax": lambda scores: nn.LogSoftmax(dim=-1)(scores).exp(),
+    "F.softmin": lambda scores: F.softmin(-scores, dim=-1),
+    "nn.Softmin": lambda scores: nn.Softmin(dim=-1)(-scores),
+    "operator _softmax": lambda scores: aten._softmax(scores, -1, False),
+    "operator softmax.int": lambda scores: aten.softmax.int(scores, -1),
+    "operator _log_softmax": lambda scores: aten._log_softmax.default(scores, -1, False).exp(),
+    "operator _safe_softmax": lambda scores: aten._safe_softmax(scores, -1),
+    "Categorical": lambda scores: torch.distributions.Categorical(logits=scores).probs,
+    "alias": lambda scores: Hidden()(scores),
+    "vmap": lambda scores: torch.func.vmap(lambda row: torch.softmax(row, 0))(
+        scores.reshape(-1, scores.size(-1))).reshape(scores.shape),
+    "cross entropy": by_cross_entropy,
+    "fused attention": by_attention,
+}
+
+
+def parts(query, key):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    return torch.softmax(scores, dim=-1)
+
+
+def by_multihead_attention(query, key, value):
+    """nn.MultiheadAttention with one head and identity matrices; its widths must agree, so all become the largest."""
+    d_k, width, leading = query.size(-1), max(query.size(-1), value.size(-1)), query.shape[:-2]
+    query = query * math.sqrt(width / d_k)
+    q, k, v = (F.pad(t, (0, width - t.size(-1))).reshape(-1, t.size(-2), width) for t in (query, key, value))
+    module = nn.MultiheadAttention(width, 1, bias=False, batch_first=True).to(q.dtype)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(width))
+    out, weights = module(q, k, v)
+    out = out[..., : value.size(-1)]
+    return out.reshape(*leading, *out.shape[-2:]), weights.reshape(*leading, *weights.shape[-2:])
+
+
+ATTENTION = {
+    "F": lambda q, k, v: (F.scaled_dot_product_attention(q, k, v), parts(q, k)),
+    "torch._C._nn": lambda q, k, v: (torch._C._nn.scaled_dot_product_attention(q, k, v), parts(q, k)),
+    "operator": lambda q, k, v: (aten.scaled_dot_product_attention(q, k, v), parts(q, k)),
+    "operator _math": lambda q, k, v: aten._scaled_dot_product_attention_math(q, k, v),
+    "weights from an identity": lambda q, k, v: (parts(q, k) @ v, F.scaled_dot_product_attention(
+        q, k, torch.eye(k.size(-2), dtype=q.dtype).expand(*k.shape[:-2], -1, -1))),
+    "nn.MultiheadAttention": by_multihead_attention,
+}
+
+
+def as_module(attend):
+    """The exercise SelfAttention, with `attend(q, k, v)` inside."""
+    class SelfAttention(nn.Module):
+        def __init__(self, d_model, d_k):
+            super().__init__()
+            self.W_q, self.W_k, self.W_v = (nn.Linear(d_model, d_k, bias=False) for _ in range(3))
+
+        def forward(self, x):
+            return attend(self.W_q(x), self.W_k(x), self.W_v(x))
+
+    return SelfAttention
+
+
+ENTROPY = {
+    "torch.special.entr": lambda weights: torch.special.entr(weights).sum(dim=-1),
+    "operator": lambda weights: aten.special_entr(weights).sum(dim=-1),
+    "alias": lambda weights: getattr(torch.special, "entr")(input=weights).sum(-1),  # noqa: B009
+}
+
+CASES = [pytest.param("attention_weights", "attention" if how == "fused attention" else "softmax", answer,
+                      id=f"attention_weights-{how}") for how, answer in SOFTMAX.items()]
+CASES += [pytest.param("scaled_dot_product_attention", "attention", answer, id=f"attention-{how}")
+          for how, answer in ATTENTION.items()]
+CASES += [pytest.param("SelfAttention", "attention", as_module(answer), id=f"SelfAttention-{how}")
+          for how, answer in ATTENTION.items()]
+CASES += [pytest.param("attention_entropy", "entr", answer, id=f"attention_entropy-{how}")
+          for how, answer in ENTROPY.items()]
+
+
+@pytest.mark.parametrize("name, family, answer", CASES)
+def test_it_loses_exactly_the_values(name, family, answer):
+    for seed in (None, 0):
+        report = judge(answer, seed=seed, exercise=name)
+        lost = {outcome.criterion: outcome.message for outcome in report.outcomes if outcome.status != "passed"}
+        assert lost.keys() == {"values"}, lost
+        assert SPELLINGS[family] in lost["values"]
+        assert report.diagnoses == ()
+        assert report.score <= report.points / 2
+
+
+@pytest.mark.parametrize("name, exercise", all_exercises().items())
+def test_what_is_off_limits_costs_at_least_half(name, exercise):
+    if exercise.off_limits:
+        values = next(criterion for criterion in exercise.criteria if criterion.name == "values")
+        assert values.points >= exercise.points / 2

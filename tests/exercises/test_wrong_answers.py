@@ -1,0 +1,25 @@
+"""No plausible wrong answer gets full marks, whatever the seed."""
+
+import pytest
+from wrong_answers import WRONG
+
+from autograder.judging.catalogue import all_exercises
+from autograder.judging.judge import judge
+
+SEEDS = [pytest.param([None, 0, 1], id="few_seeds"),
+         pytest.param(range(2, 50), id="seeds_2_to_49", marks=pytest.mark.deep)]
+
+
+def test_every_exercise_has_more_than_ten():
+    assert WRONG.keys() == all_exercises().keys()
+    assert all(len(answers) > 10 for answers in WRONG.values())
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("name, answer", [pytest.param(name, answer, id=f"{name}-{slip}")
+                                          for name, answers in WRONG.items() for slip, answer in answers.items()])
+def test_a_wrong_answer_loses_marks(name, answer, seeds):
+    for seed in seeds:
+        report = judge(answer, seed=seed, exercise=name)
+        assert not report.needs_a_person, [outcome.message for outcome in report.outcomes]
+        assert report.score < report.points, f"seed {seed}"
