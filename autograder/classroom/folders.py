@@ -79,8 +79,12 @@ class Classroom:
         return self.folder / "grading_seed"
 
     def make(self) -> None:
-        """Create the folder, readable by its owner alone: it holds marks and the secret seed."""
+        """Create the folder, readable by its owner alone (it holds marks and the secret seed), and the exchange in it.
+
+        A class whose students have accounts of their own needs an exchange outside: set `c.Exchange.root`.
+        """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.exchange.mkdir(exist_ok=True)
 
     def grading_seed(self) -> int:
         """The secret seed with which this class is judged; made at random where there is none yet.

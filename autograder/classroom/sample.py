@@ -208,7 +208,7 @@ def prepare(classroom: Classroom, wanted: dict) -> None:
     marker = classroom.folder / MARKER
     if marker.exists() and json.loads(marker.read_text(encoding="utf-8")) != wanted:
         shutil.rmtree(classroom.folder)
-    elif not marker.exists() and classroom.folder.exists() and any(classroom.folder.iterdir()):
+    elif not marker.exists() and any(path.name != "exchange" for path in classroom.folder.glob("*")):
         raise FileExistsError(f"{classroom.folder} holds something that is not a sample class; "
                               "choose another folder with --into.")
     classroom.write_seed(GRADING_SEED)

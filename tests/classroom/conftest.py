@@ -1,0 +1,68 @@
+"""One class, graded once with nbgrader's own commands, for all tests of the classroom."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.classroom import sample
+from autograder.classroom.folders import Classroom
+from autograder.classroom.gradebook import opened
+from autograder.classroom.pipeline import Course
+from autograder.settings import REPOSITORY
+
+ASSIGNMENT = "04_self_attention"
+NOTEBOOK = "self_attention"
+COMMENT = "Good: you saw that $S_{ij} = S_{ji}$. <script>alert(1)</script>"
+
+
+@dataclass
+class GradedClass:
+    """The classroom, and what the grading said each time."""
+
+    classroom: Classroom
+    first: list[str] = field(default_factory=list)
+    second: list[str] = field(default_factory=list)
+    third: list[str] = field(default_factory=list)
+
+    def autograded(self, student: str) -> nbformat.NotebookNode:
+        return nbformat.read(self.classroom.autograded / student / ASSIGNMENT / f"{NOTEBOOK}.ipynb", 4)
+
+    def page(self, student: str) -> Path:
+        return self.classroom.feedback / student / ASSIGNMENT / f"{NOTEBOOK}.html"
+
+
+@pytest.fixture(scope="session")
+def graded(tmp_path_factory) -> GradedClass:
+    """Eight students of chapter 4, graded; graded again; and a third time after a person marked a written answer."""
+    classroom = Classroom(tmp_path_factory.mktemp("graded").resolve() / "class")
+    sample.write_class(classroom, 8, sample.SEED, [ASSIGNMENT])
+    result = GradedClass(classroom)
+    assert Course(classroom, say=result.first.append).grade([ASSIGNMENT])
+    assert Course(classroom, say=result.second.append).grade([ASSIGNMENT])
+    mark_by_hand(classroom, "ada", 3.5, COMMENT)
+    assert Course(classroom, say=result.third.append).grade([ASSIGNMENT])
+    return result
+
+
+def mark_by_hand(classroom: Classroom, student: str, score: float, comment: str) -> None:
+    """What an instructor does in formgrader."""
+    with opened(classroom) as gradebook:
+        where = ("why_three_projections", NOTEBOOK, ASSIGNMENT, student)
+        gradebook.find_grade(*where).manual_score = score
+        gradebook.find_grade(*where).needs_manual_grade = False
+        gradebook.find_comment(*where).manual_comment = comment
+        gradebook.db.commit()
+
+
+def nbgrader(*arguments: str, cwd: Path = REPOSITORY, check: bool = True, **environment: str) -> str:
+    """Run nbgrader's command line; its output."""
+    result = subprocess.run([sys.executable, "-m", "nbgrader", *arguments], cwd=cwd, env=os.environ | environment,
+                            capture_output=True, text=True, timeout=180)
+    said = result.stdout + result.stderr
+    assert not check or result.returncode == 0, said
+    return said
