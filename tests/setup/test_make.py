@@ -85,7 +85,8 @@ def suite(folder, source: str, **environment: str) -> subprocess.CompletedProces
     (folder / "test_it.py").write_text("import pytest\n" + source)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = browser: needs Chromium\n")
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
-                          capture_output=True, text=True, cwd=folder, env={**os.environ, **environment})
+                          capture_output=True, text=True, cwd=folder,
+                          env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environment})
 
 
 SKIPPING = "def test_a():\n    pytest.skip('why')\n\ndef test_b():\n    pass\n"
