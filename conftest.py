@@ -1,56 +1,42 @@
-"""Holds for every test, those that nbval makes from notebooks too: the browser, and what a skip means.
+"""Holds for every test, those that nbval makes from notebooks too: what a skip means, where stored links lead.
 
-A test marked `browser` needs Chromium: the environment variable CHROMIUM names it, else it is looked for.
-With CI_NO_SKIP=1 a skipped test fails the run.
+A test that needs something from the system (Chromium, say) is skipped where it is missing, with the remedy as the
+reason, which the last lines of a run repeat. With CI_NO_SKIP=1 a skipped test fails the run.
 """
 
 import os
-import shutil
+from collections import Counter
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-REMEDY = "install it with `sudo apt-get install chromium`, or name yours with CHROMIUM=/path/to/chromium"
-skipped: set[str] = set()
-
-
-def find_chromium() -> str | None:
-    """The browser for the tests, or None."""
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The path of Chromium's program."""
-    path = find_chromium()
-    assert path, f"There is no Chromium: {REMEDY}."
-    return path
+NO_SKIP = os.environ.get("CI_NO_SKIP") == "1"
+skipped: dict[str, str] = {}
+"""What was skipped, and why."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    if item.get_closest_marker("browser") and not find_chromium():
-        pytest.skip("Chromium is not installed")
     with pytest.MonkeyPatch.context() as environment:
         if type(item).__name__ == "IPyNbCell":  # nbval starts the notebook's kernel before its first cell
             environment.setenv("BOOK_URL", ".")  # as `make outputs` does: stored links lead to the page next door
         return (yield)
 
 
-def pytest_runtest_logreport(report):
+def note_skip(report):
     if report.skipped and not hasattr(report, "wasxfail"):
-        skipped.add(report.nodeid)
+        skipped[report.nodeid] = report.longrepr[2].removeprefix("Skipped: ")
+
+
+pytest_runtest_logreport = pytest_collectreport = note_skip
 
 
 def pytest_sessionfinish(session, exitstatus):
-    if skipped and exitstatus == 0 and os.environ.get("CI_NO_SKIP") == "1":
+    if skipped and NO_SKIP and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter):
-    if skipped and os.environ.get("CI_NO_SKIP") == "1":
-        names = ", ".join(sorted(skipped))
-        terminalreporter.write_line(f"CI_NO_SKIP=1 allows no skipped test, and {len(skipped)} were: {names}", red=True)
-    elif skipped and not find_chromium():
-        terminalreporter.write_line(f"Skipped, because Chromium is not installed: the tests in a browser; {REMEDY}.",
-                                    yellow=True)
+    for reason, tests in Counter(skipped.values()).items():
+        terminalreporter.write_line(f"Skipped: {tests} tests. {reason}", yellow=True)
+    if skipped and NO_SKIP:
+        terminalreporter.write_line(f"CI_NO_SKIP=1 allows no skipped test: {', '.join(skipped)}", red=True)

@@ -81,33 +81,38 @@ def test_ci_runs_the_test_command_of_the_readme_and_allows_no_skip():
 
 
 def suite(folder, source: str, **environment: str) -> subprocess.CompletedProcess:
+    """Run a test file under the project's conftest.py and that of the browser tests."""
     shutil.copy(REPOSITORY / "conftest.py", folder)
-    (folder / "test_it.py").write_text("import pytest\n" + source)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = browser: needs Chromium\n")
+    (folder / "browser").mkdir(exist_ok=True)
+    shutil.copy(REPOSITORY / "tests" / "browser" / "conftest.py", folder / "browser")
+    (folder / "browser" / "test_it.py").write_text("import pytest\n" + source)
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
                           capture_output=True, text=True, cwd=folder,
                           env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environment})
 
 
 SKIPPING = "def test_a():\n    pytest.skip('why')\n\ndef test_b():\n    pass\n"
-BROWSER = "@pytest.mark.browser\ndef test_a():\n    pass\n"
+SKIPPED_FILE = "pytest.skip('why', allow_module_level=True)\n"
+BROWSER = "def test_a(chromium):\n    pass\n\ndef test_b(chromium):\n    pass\n\ndef test_c():\n    pass\n"
 
 
-def test_a_skip_fails_only_where_none_is_allowed(tmp_path):
-    allowed = suite(tmp_path, SKIPPING, CI_NO_SKIP="0")
-    assert allowed.returncode == 0
-    refused = suite(tmp_path, SKIPPING, CI_NO_SKIP="1")
-    assert refused.returncode == 1
-    assert "CI_NO_SKIP=1 allows no skipped test, and 1 were: test_it.py::test_a" in refused.stdout
+@pytest.mark.parametrize("source, name", [(SKIPPING, "browser/test_it.py::test_a"),
+                                          (SKIPPED_FILE + SKIPPING, "browser/test_it.py")])
+def test_a_skip_fails_only_where_none_is_allowed(tmp_path, source, name):
+    allowed = suite(tmp_path, source, CI_NO_SKIP="0")
+    assert allowed.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    refused = suite(tmp_path, source, CI_NO_SKIP="1")
+    assert refused.returncode != 0
+    assert f"CI_NO_SKIP=1 allows no skipped test: {name}\n" in refused.stdout
 
 
 def test_without_chromium_one_line_says_what_was_skipped_and_the_remedy(tmp_path):
     run = suite(tmp_path, BROWSER, CI_NO_SKIP="0", CHROMIUM="", PATH=str(tmp_path))
-    assert run.returncode == 0 and "1 skipped" in run.stdout
-    lines = [line for line in run.stdout.splitlines() if "sudo apt-get install chromium" in line]
-    assert len(lines) == 1 and lines[0].startswith("Skipped, because Chromium is not installed")
+    assert run.returncode == 0 and "1 passed, 2 skipped" in run.stdout
+    lines = [line for line in run.stdout.splitlines() if "apt install chromium" in line]
+    assert len(lines) == 1 and lines[0].startswith("Skipped: 2 tests. Chromium is missing")
 
 
 def test_with_chromium_the_browser_tests_run(tmp_path):
     run = suite(tmp_path, BROWSER, CI_NO_SKIP="1", CHROMIUM=sys.executable)
-    assert run.returncode == 0 and "1 passed" in run.stdout
+    assert run.returncode == 0 and "3 passed" in run.stdout
