@@ -13,7 +13,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float
 
 from autograder.classroom.folders import Classroom
-from autograder.grading.run import Run
+from autograder.grading.exporter import REFUSED
+from autograder.grading.run import Run, State, not_run
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.limits import Limits
 
@@ -32,6 +33,8 @@ class SandboxedExecute(NbGraderPreprocessor):
         if protected:
             bubblewrap()  # without it nothing is graded at all, rather than graded unprotected
         limits = Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds)
+        if reason := nb.metadata.pop(REFUSED, None):
+            return not_run(nb, State("failed", reason)), resources
         with tempfile.TemporaryDirectory(prefix="nss-given-") as folder:
             given = Path(folder) / "given"
             copy_files(Path(resources.get("metadata", {}).get("path") or folder), given)

@@ -67,6 +67,23 @@ def is_locked(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and facts.get("locked", False) and not facts.get("solution", False)
 
 
+def mark_as_not_run(notebook: NotebookNode, reason: str) -> None:
+    """Every check without a result says so: an empty check cell would be worth full marks to nbgrader."""
+    for cell in notebook.cells:
+        if is_check(cell) and not cell.outputs:
+            cell.outputs = [error_output("NotGraded", f"{reason} A person should look.")]
+
+
+def not_run(notebook: NotebookNode, state: State) -> NotebookNode:
+    """A submission that is not run at all."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    mark_as_not_run(notebook, state.reason)
+    notebook.metadata["autograder"] = asdict(state)
+    return notebook
+
+
 class Run:
     """One submission on its way through the sandbox.
 
@@ -85,6 +102,9 @@ class Run:
     def __call__(self) -> NotebookNode:
         """Run every code cell; the notebook with outputs and with the state in its metadata."""
         try:
+            for cell in self.notebook.cells:
+                if cell.cell_type == "code":
+                    cell.outputs, cell.execution_count = [], None
             self.sandbox = self.start()
             self.assertions = Assertions(lambda: self.sandbox, self.seed)
             for number, cell in enumerate(self.notebook.cells, start=1):
@@ -92,18 +112,24 @@ class Run:
                     cell.metadata.pop("tags", None)  # skip-execution, raises-exception: not the learner's to say
                     self._cell(number, cell)
         except Stopped as reason:
-            self.state = State("failed", str(reason))
+            self._give_up(str(reason))
         except Exception as bug:
-            self.state = State("failed", f"A fault of the grader, not of the submission: {type(bug).__name__}: {bug}")
             traceback.print_exc()
+            self._give_up(f"A fault of the grader, not of the submission: {type(bug).__name__}: {bug}")
         finally:
             if self.sandbox is not None:
                 self.sandbox.close()
         self.notebook.metadata["autograder"] = asdict(self.state)
         return self.notebook
 
+    def _give_up(self, reason: str) -> None:
+        """Nothing more can be run. What was judged before stays judged."""
+        judged = any(cell.outputs for cell in self.notebook.cells if is_check(cell))
+        self.state = State("partly graded" if judged else "failed", reason, self.state.cell)
+        mark_as_not_run(self.notebook, reason)
+
     def _cell(self, number: int, cell: NotebookNode) -> None:
-        cell.outputs, cell.execution_count = [], number
+        cell.execution_count = number
         try:
             if is_check(cell):
                 self._check(cell)

@@ -20,7 +20,9 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.provisioner import sandboxed
 
 START_SECONDS = 60
-GRACE_SECONDS = 3
+GRACE_SECONDS = 5
+ANSWER_SECONDS = 20
+"""What a busy machine may take to answer on top of the time that the code itself has."""
 REMOTE = "__import__('autograder.learner.remote', fromlist=['answer'])"
 OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
 QUIET_KERNEL = ["--HistoryManager.enabled=False", "--IPKernelApp.capture_fd_output=False"]
@@ -85,7 +87,7 @@ class Sandbox:
 
     def _request(self, function: str, arguments: str, seconds: float) -> Reply:
         try:
-            answered = self._evaluate(f"{function}(globals(), {arguments})", seconds + GRACE_SECONDS)
+            answered = self._evaluate(f"{function}(globals(), {arguments})", seconds + ANSWER_SECONDS)
             reply = loads(answered)
         except OutOfTime:
             return Reply("timed_out")
@@ -106,7 +108,7 @@ class Sandbox:
 
     def defines(self, name: str) -> bool:
         """Whether the learner has defined `name`."""
-        return self._evaluate(f"{name!r} if {name!r} in globals() else ''", GRACE_SECONDS) == name
+        return self._evaluate(f"{name!r} if {name!r} in globals() else ''", ANSWER_SECONDS) == name
 
     def _evaluate(self, expression: str, seconds: float) -> str:
         """The text that an expression gives; "" where the kernel gives nothing of that kind."""
@@ -184,21 +186,18 @@ class Collector:
         return False
 
     def _add(self, message: dict) -> None:
-        size = len(str(message.get("content")))
-        if self.taken >= self.limit:
+        left = self.limit - self.taken
+        if left <= 0:
             return
-        if self.taken + size > self.limit and message["msg_type"] != "stream":
-            size, output = self.limit, new_output("stream", name="stdout", text="[output too long]\n")
-        else:
-            try:
-                output = output_from_msg(message)
-            except (KeyError, ValueError, TypeError):
-                return
-        if output.output_type == "stream":
-            output.text = str(output.text)[: max(0, self.limit - self.taken)]
-        self.taken += size
-        if self.taken > self.limit:
-            output.text = str(output.get("text", "")) + "\n[output too long: the rest was not kept]\n"
+        try:
+            output = output_from_msg(message)
+        except (KeyError, ValueError, TypeError):
+            return
+        size = len(str(message["content"]))
+        if size > left:
+            kept = str(output.text)[:left] if output.output_type == "stream" else ""
+            output = new_output("stream", name="stdout", text=f"{kept}\n[output too long: the rest was not kept]\n")
+        self.taken += min(size, left)
         self._append(output)
 
     def _append(self, output: NotebookNode) -> None:
