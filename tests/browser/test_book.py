@@ -1,0 +1,267 @@
+"""The built book in a real browser, with every network but the local one shut off."""
+
+import functools
+import http.server
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from autograder.book.chapters import ROOT
+from autograder.judging.catalogue import all_exercises
+
+pytestmark = pytest.mark.browser
+THEMES, WIDTHS = ("light", "dark"), (360, 1280)
+
+
+def table_of_contents() -> list[str]:
+    """Every page of _toc.yml, in order."""
+
+    def files(entry):
+        if isinstance(entry, dict):
+            if "file" in entry or "root" in entry:
+                yield entry.get("file", entry.get("root"))
+            for key in ("parts", "chapters", "sections"):
+                yield from files(entry.get(key, []))
+        else:
+            for child in entry:
+                yield from files(child)
+
+    return list(files(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+PAGES = table_of_contents()
+CHAPTER_PAGES = [page for page in PAGES if page.startswith("book/0") or page.startswith("book/1")]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, chromium) -> Path:
+    """The book, built from nothing with warnings as errors; its folder of HTML."""
+    out = tmp_path_factory.mktemp("book")
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--path-output", out]
+    done = subprocess.run([*command, "-W", "-n", "--keep-going"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    return out / "_build" / "html"
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(built):
+    """A server for the built book, on this machine only."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=built))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class Visit:
+    """A page in a window of its own, and everything that went wrong while it was open."""
+
+    def __init__(self, browser, allowed: str, theme="light", width=1280):
+        self.faults: list[str] = []
+        self.allowed = allowed
+        viewport = {"width": width, "height": 900}
+        self.context = browser.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
+        self.context.route("**/*", self.only_local)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.page.on("console", lambda m: m.type == "error" and self.faults.append(f"console: {m.text}"))
+        self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
+        self.page.on("requestfailed", lambda r: self.faults.append(f"failed: {r.url} {r.failure}"))
+        self.page.on("response", lambda r: r.status >= 400 and self.faults.append(f"{r.status}: {r.url}"))
+
+    def only_local(self, route):
+        if route.request.url.startswith(self.allowed):
+            route.continue_()
+        else:
+            self.faults.append(f"asks another server: {route.request.url}")
+            route.abort()
+
+    def open(self, url: str):
+        self.page.goto(url)
+        self.page.wait_for_load_state("networkidle")
+        self.page.evaluate("() => window.MathJax?.startup?.promise")
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('figure.vegalite')].every((f) => f.dataset.drawn)"
+        )
+        return self.page
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open a page of the book: visit("book/index", theme="dark", width=360) -> page. No fault may be left."""
+    visits = []
+
+    def open_page(name: str, **how):
+        visits.append(Visit(browser, address, **how))
+        return visits[-1].open(f"{address}/{name}.html")
+
+    yield open_page
+    faults = [fault for one in visits for fault in one.faults]
+    for one in visits:
+        one.context.close()
+    assert not faults, faults
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_page_reads_offline(visit, name, theme, width):
+    page = visit(name, theme=theme, width=width)
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    formulas = page.locator(".math")
+    without = page.locator(".math:not(:has(mjx-container))")
+    assert without.count() == 0, f"{without.count()} of {formulas.count()} formulas are not drawn"
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0, f"the page is {overflow} pixels too wide"
+    broken = page.evaluate("[...document.images].filter((i) => !i.naturalWidth).map((i) => i.src)")
+    assert not broken, f"not drawn: {broken}"
+    mute = page.evaluate("[...document.querySelectorAll('.bd-article img:not([alt])')].map((i) => i.src)")
+    assert not mute, f"without alt text: {mute}"
+
+
+def test_there_is_mathematics_to_draw(visit):
+    """The test above would pass on a page that lost its formulas."""
+    for name, least in (("book/index", 1), ("book/conventions", 20), *((chapter, 30) for chapter in CHAPTER_PAGES)):
+        assert visit(name).locator("mjx-container").count() >= least, name
+
+
+def test_front_door_leads_to_the_book(visit):
+    page = visit("index")
+    page.wait_for_url("**/book/index.html")
+    assert page.title()
+
+
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
+def test_chapter_opens_from_the_file_system(browser, built, name):
+    """Reports link to the locally built pages as file:// addresses."""
+    start = built.as_uri()
+    visit = Visit(browser, start)
+    page = visit.open(f"{start}/{name}.html")
+    assert page.locator("mjx-container").count() > 0
+    visit.context.close()
+    assert not visit.faults, visit.faults
+
+
+def drawing(page) -> str:
+    return page.locator("figure.vegalite svg").first.inner_html()
+
+
+def press_and_compare(page, control, key: str) -> None:
+    """The picture changes when a key is pressed on a control."""
+    before = drawing(page)
+    control.focus()
+    page.keyboard.press(key)
+    page.wait_for_function("(old) => document.querySelector('figure.vegalite svg').innerHTML !== old", arg=before)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_slider_of_chapter_5_changes_the_picture(visit, theme):
+    page = visit("book/05_scaling", theme=theme)
+    slider = page.locator("figure.vegalite input[type=range]").first
+    press_and_compare(page, slider, "End")
+    press_and_compare(page, slider, "ArrowLeft")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_head_picker_of_chapter_4_changes_the_picture(visit, width):
+    page = visit("book/04_self_attention", width=width)
+    picker = page.locator("figure.vegalite .vega-bind", has_text="Head").locator("select")
+    press_and_compare(page, picker, "ArrowDown")
+
+
+def test_a_new_theme_keeps_what_the_reader_set(visit):
+    page = visit("book/05_scaling")
+    slider = page.locator("figure.vegalite input[type=range]").first
+    press_and_compare(page, slider, "Home")
+    value, before = slider.input_value(), drawing(page)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.wait_for_function("(old) => document.querySelector('figure.vegalite svg')?.innerHTML !== old", arg=before)
+    page.wait_for_timeout(300)
+    assert page.locator("figure.vegalite input[type=range]").first.input_value() == value
+    assert page.locator("figure.vegalite .vega-bindings").count() == page.locator("figure.vegalite").count()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
+def test_quiz_answers_every_option(visit, name, width):
+    page = visit(name, width=width)
+    questions = page.locator(".Quiz[id^=quizWrap]")
+    assert questions.count() == 4
+    for question in questions.all():
+        feedback = question.locator(".Feedback")
+        assert feedback.get_attribute("aria-live") == "polite"
+        assert question.locator("[role=radiogroup]").count() == 1
+        seen = set()
+        for option in question.locator(".MCButton").all():
+            option.click()
+            words = feedback.inner_text()
+            right = option.get_attribute("data-correct") == "true"
+            assert ("correct" if right else "incorrect") in feedback.get_attribute("class").split()
+            seen.add(words)
+        assert "" not in seen and len(seen) == question.locator(".MCButton").count(), "each option has its own words"
+
+
+def test_quiz_works_by_keyboard(visit):
+    page = visit("book/04_self_attention")
+    question = page.locator(".Quiz[id^=quizWrap]").first
+    question.locator("input[type=radio]").first.focus()
+    page.keyboard.press("Space")
+    first = question.locator(".Feedback").inner_text()
+    page.keyboard.press("ArrowDown")
+    assert first
+    assert question.locator(".Feedback").inner_text() not in ("", first)
+
+
+@functools.cache
+def anchors(path: Path) -> frozenset[str]:
+    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return frozenset(tag["id"] for tag in soup.find_all(id=True))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(built, name):
+    source = built / f"{name}.html"
+    soup = BeautifulSoup(source.read_text(encoding="utf-8"), "html.parser")
+    dead = []
+    for link in soup.find_all("a", href=True):
+        parts = urlsplit(link["href"])
+        if parts.scheme or parts.netloc:
+            assert parts.scheme in ("http", "https", "mailto"), link["href"]
+            continue
+        target = (source.parent / unquote(parts.path)).resolve() if parts.path else source
+        if not target.is_file() or (parts.fragment and unquote(parts.fragment) not in anchors(target)):
+            dead.append(link["href"])
+    assert not dead
+
+
+def test_reports_lead_to_the_paragraph_of_the_mistake(built):
+    for exercise in all_exercises().values():
+        for misconception in exercise.misconceptions:
+            page, _, anchor = misconception.see.partition("#")
+            assert anchor in anchors(built / "book" / f"{page}.html"), f"{exercise.name}, {misconception.name}"
+
+
+def test_page_of_claims_leads_into_the_chapters(built):
+    soup = BeautifulSoup((built / "book" / "claims.html").read_text(encoding="utf-8"), "html.parser")
+    links = [link["href"] for link in soup.select(".claim a[href*='#claim-c']")]
+    assert len(links) >= 10
+
+
+def test_exercise_pages_can_be_downloaded_as_notebooks(built):
+    for name in (page for page in PAGES if page.startswith("exercises/")):
+        soup = BeautifulSoup((built / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+        link = soup.select_one(".btn-download-source-button")
+        assert link and ((built / name).parent / link["href"]).resolve().is_file()
+        assert link["href"].endswith(".ipynb")
