@@ -48,8 +48,9 @@ def any_memory_layout(trial: Trial) -> None:
 
 
 def sizes_of_one(trial: Trial) -> None:
-    """It works at the edge: batch 1, length 1, width 1."""
-    trial.must_agree(trial.case(size=ONES))
+    """It works at the edge too: batch 1, length 1, width 1."""
+    trial.must_agree(trial.case())  # first, because at size 1 too many mistakes look alike to be named
+    trial.must_agree(trial.case("ones", size=ONES))
 
 
 def train_and_eval(trial: Trial) -> None:

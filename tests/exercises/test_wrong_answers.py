@@ -1,7 +1,7 @@
 """No plausible wrong answer gets full marks, whatever the seed."""
 
 import pytest
-from wrong_answers import WRONG
+from wrong_answers import NAMED, WRONG
 
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.judge import judge
@@ -16,10 +16,10 @@ def test_every_exercise_has_more_than_ten():
 
 
 @pytest.mark.parametrize("seeds", SEEDS)
-@pytest.mark.parametrize("name, answer", [pytest.param(name, answer, id=f"{name}-{slip}")
-                                          for name, answers in WRONG.items() for slip, answer in answers.items()])
-def test_a_wrong_answer_loses_marks(name, answer, seeds):
+@pytest.mark.parametrize("name, slip", [(name, slip) for name, answers in WRONG.items() for slip in answers])
+def test_a_wrong_answer_loses_marks_and_gets_no_wrong_name(name, slip, seeds):
     for seed in seeds:
-        report = judge(answer, seed=seed, exercise=name)
+        report = judge(WRONG[name][slip], seed=seed, exercise=name)
         assert not report.needs_a_person, [outcome.message for outcome in report.outcomes]
         assert report.score < report.points, f"seed {seed}"
+        assert set(report.diagnoses) <= {NAMED.get((name, slip))}, f"seed {seed}"

@@ -286,7 +286,7 @@ DOT_PRODUCT_STD = {
     "key from the global generator": lambda d, n, g: (
         torch.randn(n, d, generator=g) * torch.randn(n, d)).sum(-1).std().item(),
     "a tenth of the pairs": lambda d, n, g: (
-        torch.mul(*pairs(d, max(n // 50, 2), g))).sum(-1).std().item() * (1 if n < 50 else 1.5),
+        torch.mul(*pairs(d, max(n // 50, 2), g))).sum(-1).std().item() * (1 if n < 50 else 2),
     "at least a thousand pairs": lambda d, n, g: (torch.mul(*pairs(d, max(n, 1000), g))).sum(-1).std().item(),
     "theory with noise": lambda d, n, g: math.sqrt(d) + 1e-3 * torch.randn((), generator=g).item(),
     "signs": lambda d, n, g: (torch.mul(*pairs(d, n, g).sign())).sum(-1).std().item() * 1.1,
@@ -317,7 +317,7 @@ ATTENTION_ENTROPY = {
     "axis 2": lambda w: -(w * logs(w)).sum(2),
     "mean over queries": lambda w: entropy(w).mean(-1),
     "rounded": lambda w: entropy(w).round(decimals=3),
-    "detached logarithm": lambda w: -(w * logs(w).detach()).sum(-1),
+    # Detaching the logarithm instead changes all entries of the gradient alike, which on probabilities is nothing.
     "detached weight": lambda w: -(w.detach() * logs(w)).sum(-1),
     "squeezed": lambda w: entropy(w).squeeze(),
     "view": lambda w: entropy(w.view(-1, w.size(-1))).view(w.shape[:-1]),
@@ -408,3 +408,25 @@ WRONG = {
     "attention_entropy": ATTENTION_ENTROPY, "softmax_jacobian": SOFTMAX_JACOBIAN,
     "scaled_dot_product_attention": SCALED_DOT_PRODUCT_ATTENTION,
 }
+
+NAMED = {
+    ("attention_scores", "scaled when wide"): "already_scaled",
+    ("attention_weights", "axis 1"): "softmax_over_queries",
+    ("attention_weights", "axis 2"): "softmax_over_queries",
+    ("attention_weights", "a large constant taken away"): "maximum_not_subtracted",
+    ("attention_weights", "in place on the argument"): "scores_edited_in_place",
+    ("weighted_sum", "softmax where it is no distribution"): "softmax_applied_again",
+    ("SelfAttention", "scaled in training only"): "not_scaled",
+    ("dot_product_std", "sum of the two"): "key_is_the_query",  # both have the variance 2 d_k
+    ("dot_product_std", "rounded"): "generator_seeded_again",  # both give one number for every state
+    ("dot_product_std", "own generator"): "generator_seeded_again",
+    ("dot_product_std", "key from the global generator"): "generator_ignored",
+    ("dot_product_std", "at least a thousand pairs"): "samples_ignored",
+    ("dot_product_std", "theory with noise"): "samples_ignored",
+    ("attention_entropy", "axis 2"): "summed_over_queries",
+    ("scaled_dot_product_attention", "both sides by the root"): "divided_by_d_k",
+    ("scaled_dot_product_attention", "softmax over heads"): "normalised_over_queries",  # the same for three axes
+    ("scaled_dot_product_attention", "scale from the value"): "divided_by_root_of_d_v",
+    ("scaled_dot_product_attention", "in place on the key"): "argument_edited_in_place",
+}
+"""The slips that are a misconception, at least on some inputs; the others are none and must not be called one."""
