@@ -6,8 +6,9 @@ A check cell `check(name)` is not executed at all. Its exercise is judged throug
 """
 
 import ast
+import time
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -93,11 +94,19 @@ class Run:
     def __init__(self, notebook: NotebookNode, given: Path | None, seed: int | None, limits: Limits | None = None,
                  protected: bool = True):
         self.notebook, self.seed = notebook, seed
-        self.start = partial(Sandbox, given, limits, protected)
+        self.given, self.limits, self.protected = given, limits or Limits(), protected
+        self.end = time.monotonic() + self.limits.notebook_seconds
         self.state = State("graded")
         self.replayed: list[str] = []
         self.restarts = 0
         self.sandbox: Sandbox | None = None
+
+    def start(self) -> Sandbox:
+        """A fresh sandbox for the time that is left. Raises Stopped when none is."""
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise Stopped(f"The notebook took longer than {self.limits.notebook_seconds:g} seconds.")
+        return Sandbox(self.given, replace(self.limits, notebook_seconds=left), self.protected)
 
     def __call__(self) -> NotebookNode:
         """Run every code cell; the notebook with outputs and with the state in its metadata."""
@@ -160,7 +169,7 @@ class Run:
 
     def _go_on(self, number: int, reason: str) -> None:
         """Start again without the cell that ended the process, so that the other answers are still judged."""
-        self.state = State("partly graded", reason, number)
+        self.state = State("partly graded", reason, self.state.cell or number)
         self.sandbox.close()
         self.restarts += 1
         if self.restarts > RESTARTS:
