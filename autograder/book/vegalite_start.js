@@ -1,6 +1,6 @@
 // Draws every chart of the page. Runs inside the bundle's function, where vegaEmbed is known.
 const CHART = 1.7;  // a chart grows at most this much beyond the width its author gave it
-const ENLARGED = 1.4;  // and a finished picture, letters and all, this much
+const ENLARGED = 1.2;  // and a finished picture, letters and all, this much
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

@@ -62,5 +62,6 @@ def test_linear_is_the_formula_of_the_page():
 
 def test_page_says_so():
     page = (BOOK / "conventions.md").read_text(encoding="utf-8")
-    assert "| `F.scaled_dot_product_attention` | `attn_mask` | allowed | forbidden |" in page
-    assert "| `nn.MultiheadAttention` | `attn_mask`, `key_padding_mask` | **forbidden** | allowed |" in page
+    assert "| allowed | `F.scaled_dot_product_attention`: `attn_mask` |" in page
+    assert "| **forbidden** | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` |" in page
+    assert "| **forbidden** | `nn.Transformer` and its layers: `mask`, `src_mask`, `tgt_mask`" in page

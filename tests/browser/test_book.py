@@ -143,6 +143,13 @@ def test_front_door_leads_to_the_book(visit):
     assert page.title()
 
 
+def test_search_finds_a_chapter(visit):
+    page = visit("search")
+    page.locator("main input[name=q], .bd-search input[name=q]").first.wait_for(state="attached")
+    page.goto(page.url + "?q=softmax")
+    page.locator("#search-results li a").first.wait_for()
+
+
 @pytest.mark.parametrize("name", CHAPTER_PAGES)
 def test_chapter_opens_from_the_file_system(browser, built, name):
     """Reports link to the locally built pages as file:// addresses."""
