@@ -159,7 +159,8 @@ print("to stderr", file=sys.stderr)
 
 
 @pytest.mark.parametrize("source, call", [
-    ("check(f)", CheckCall("f", "f")), ("check(g, exercise='f')", CheckCall("g", "f")), ("\ncheck(f)\n", CheckCall("f", "f")),
+    ("check(f)", CheckCall("f", "f")), ("check(g, exercise='f')", CheckCall("g", "f")),
+    ("\ncheck(f)\n", CheckCall("f", "f")),
     ("check(f)  # a comment", CheckCall("f", "f")), ("x = check(f)", None), ("check(f); 3", None),
     ("check(lambda x: x)", None), ("assert f(1)", None), ("check(", None),
 ])
