@@ -53,7 +53,7 @@ test: $(ENVIRONMENT) book ## every test: style, units, every notebook run again,
 	@ruff check .
 	@autograder exercises --check
 	@autograder claims --check
-	@pytest -q -m "not deep" $(NBVAL) tests $(CHAPTERS) $(SOLUTIONS) $(ARGS)
+	@pytest -q $(NBVAL) tests $(CHAPTERS) $(SOLUTIONS) $(ARGS)
 
 clean: ## remove what was built: the book, the sample class, caches (never work/ or a classroom of yours)
 	@rm -rf _build $(SAMPLE) $(STAMPS) .pytest_cache .ruff_cache .hypothesis jupyter_execute
