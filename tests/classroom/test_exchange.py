@@ -4,7 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import nbgrader
+from class_tools import nbgrader
 
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import marks_of

@@ -1,6 +1,6 @@
 """The table of a class."""
 
-from conftest import ASSIGNMENT
+from class_tools import ASSIGNMENT
 
 from autograder.classroom import marks
 from autograder.classroom.columns import padded, table, width

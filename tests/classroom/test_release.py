@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from conftest import nbgrader
+from class_tools import nbgrader
 
 from autograder.classroom import release
 from autograder.classroom.folders import course_assignments

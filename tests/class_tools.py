@@ -1,4 +1,4 @@
-"""One class, graded once with nbgrader's own commands, for all tests of the classroom."""
+"""What the tests of the classroom share: a graded class, and nbgrader's command line."""
 
 import os
 import subprocess
@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
-import pytest
 
-from autograder.classroom import sample
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import opened
-from autograder.classroom.pipeline import Course
 from autograder.settings import REPOSITORY
 
 ASSIGNMENT = "04_self_attention"
 NOTEBOOK = "self_attention"
-COMMENT = "Good: you saw that $S_{ij} = S_{ji}$. <script>alert(1)</script>"
 
 
 @dataclass
@@ -34,19 +30,6 @@ class GradedClass:
 
     def page(self, student: str) -> Path:
         return self.classroom.feedback / student / ASSIGNMENT / f"{NOTEBOOK}.html"
-
-
-@pytest.fixture(scope="session")
-def graded(tmp_path_factory) -> GradedClass:
-    """Eight students of chapter 4, graded; graded again; and a third time after a person marked a written answer."""
-    classroom = Classroom(tmp_path_factory.mktemp("graded").resolve() / "class")
-    sample.write_class(classroom, 8, sample.SEED, [ASSIGNMENT])
-    result = GradedClass(classroom)
-    assert Course(classroom, say=result.first.append).grade([ASSIGNMENT])
-    assert Course(classroom, say=result.second.append).grade([ASSIGNMENT])
-    mark_by_hand(classroom, "ada", 3.5, COMMENT)
-    assert Course(classroom, say=result.third.append).grade([ASSIGNMENT])
-    return result
 
 
 def mark_by_hand(classroom: Classroom, student: str, score: float, comment: str) -> None:

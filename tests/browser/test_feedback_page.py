@@ -1,0 +1,51 @@
+"""A feedback page in a real browser without a network: in both themes, on a phone and on a desktop."""
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+DRAWN = "[...document.querySelectorAll('math')].filter(formula => formula.getBoundingClientRect().width > 0).length"
+DARK_PAGE = "rgb(21, 25, 31)"
+
+
+@pytest.fixture(params=[(360, "light"), (360, "dark"), (1280, "light"), (1280, "dark")], ids=str)
+def page(request, browser):
+    columns, scheme = request.param
+    context = browser.new_context(viewport={"width": columns, "height": 900}, color_scheme=scheme, offline=True,
+                                  reduced_motion="reduce")
+    page = context.new_page()
+    page.columns, page.scheme, page.asked, page.said = columns, scheme, [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("console", lambda message: page.said.append(message.text))
+    yield page
+    context.close()
+
+
+def test_it_is_complete_and_quiet(graded, page):
+    page.goto(graded.page("esra").as_uri())
+    assert page.evaluate(DRAWN) > 10
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.columns
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == DARK_PAGE) == (page.scheme == "dark")
+    assert [url for url in page.asked if not url.startswith(("file:", "data:"))] == []
+    assert page.said == []
+
+
+def test_the_table_of_marks_leads_to_the_reports(graded, page):
+    page.goto(graded.page("esra").as_uri())
+    page.click("table.marks tbody tr:nth-child(3) a")
+    expect(page.locator(":target")).to_be_in_viewport()
+    assert page.url.endswith("#check_attention_weights")
+    page.locator(":target").get_by_text("Back to the marks").click()
+    expect(page.locator("#marks-heading")).to_be_in_viewport()
+
+
+def test_everything_is_reached_by_keyboard(graded, page):
+    page.goto(graded.page("esra").as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the marks"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#marks")
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.parentElement.open")
