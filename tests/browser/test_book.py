@@ -197,6 +197,17 @@ def test_a_new_theme_keeps_what_the_reader_set(visit):
     assert page.locator("figure.vegalite .vega-bindings").count() == page.locator("figure.vegalite").count()
 
 
+def test_paper_is_white(visit):
+    page = visit("book/conventions", theme="dark")
+    shade = "getComputedStyle(document.body).backgroundColor"
+    on_screen = page.evaluate(shade)
+    page.emulate_media(media="print")
+    page.wait_for_function(f"{shade} === 'rgb(255, 255, 255)'")
+    page.emulate_media(media="screen")
+    page.wait_for_function(f"{shade} === '{on_screen}'")
+    assert on_screen != "rgb(255, 255, 255)"
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", CHAPTER_PAGES)
 def test_quiz_answers_every_option(visit, name, width):

@@ -20,3 +20,14 @@ addEventListener("DOMContentLoaded", () => {
   // A quiz with its questions in a file of its own arrives later.
   new MutationObserver(prepareAll).observe(document.body, {childList: true, subtree: true});
 });
+
+// Paper is white: a page that is read in the dark is printed in the light theme.
+matchMedia("print").addEventListener("change", ({matches: printing}) => {
+  const root = document.documentElement;
+  if (printing) {
+    root.dataset.themeOnScreen = root.dataset.theme;
+    root.dataset.theme = "light";
+  } else if (root.dataset.themeOnScreen) {
+    root.dataset.theme = root.dataset.themeOnScreen;
+  }
+});
