@@ -170,7 +170,8 @@ def _torch_state_kept(rng_seed: int):
     dtype = torch.get_default_dtype()
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
-            torch.manual_seed(rng_seed)
+            # torch.manual_seed also queues the seed for CUDA with the call stack as text, which takes most of the time
+            torch.random.default_generator.manual_seed(rng_seed)
             yield
     finally:
         torch.set_default_dtype(dtype)
