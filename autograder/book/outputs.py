@@ -1,4 +1,4 @@
-"""`autograder outputs [NAMES]`: run chapters top to bottom in fresh kernels and store what they print.
+"""`autograder outputs [NAMES]`: run chapters and solutions top to bottom in fresh kernels; store what they print.
 
 What the reader sees is what was stored here, and nbval runs every chapter again to compare.
 A chapter is written back only when all of its cells ran; ids, metadata and all else stay as they were.
@@ -29,15 +29,18 @@ class ChapterError(Exception):
 
 
 def find(names: list[str], book: Path = BOOK) -> list[Path]:
-    """The notebooks that are meant: by an id, a file name or a beginning such as "05"; all for no names."""
-    chapters = sorted(book.glob("[0-9][0-9]_*.ipynb"))
+    """Chapters and the solutions beside them: by an id, a file name or a beginning such as "05"; all for no names."""
+    solutions = sorted((book.parent / "solutions").glob("[0-9][0-9]_*/*.ipynb"))
+    ids = {path: path.stem for path in sorted(book.glob("[0-9][0-9]_*.ipynb"))}
+    ids |= {path: path.parent.name for path in solutions}
     if not names:
-        return chapters
+        return list(ids)
     found = []
     for name in names:
-        matching = [path for path in chapters if path.stem.startswith(Path(name).stem)]
+        stem = Path(name).stem
+        matching = [path for path, chapter in ids.items() if chapter.startswith(stem) or path.stem == stem]
         if not matching:
-            known = ", ".join(path.stem for path in chapters) or "none"
+            known = ", ".join(dict.fromkeys(ids.values())) or "none"
             raise ChapterError(f"There is no chapter {name!r} in {book}; the written ones are: {known}.")
         found += [path for path in matching if path not in found]
     return found
@@ -135,7 +138,7 @@ def update(path: Path, timeout: int, position: int = 0) -> bool:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="autograder outputs",
-        description="Run chapters top to bottom in fresh kernels and store their outputs.",
+        description="Run chapters and solutions top to bottom in fresh kernels and store their outputs.",
     )
     parser.add_argument("names", nargs="*", help='chapters, for example "05_scaling" or "05"; all if none')
     parser.add_argument("--jobs", type=int, default=2, help="chapters that run at the same time (default 2)")

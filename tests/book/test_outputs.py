@@ -90,3 +90,13 @@ def test_names(tmp_path):
     assert stems("05") == stems("05_scaling") == stems("book/05_scaling.ipynb") == ["05_scaling"]
     with pytest.raises(ChapterError, match=r"no chapter '06'.*the written ones are: 04_self_attention, 05_scaling"):
         find(["06"], tmp_path)
+
+
+def test_solutions_are_found_with_their_chapter_and_by_their_own_name(tmp_path):
+    book, solutions = tmp_path / "book", tmp_path / "solutions" / "05_scaling"
+    for path in (book / "04_self_attention.ipynb", book / "05_scaling.ipynb", solutions / "scaling.ipynb"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert find(["05"], book) == [book / "05_scaling.ipynb", solutions / "scaling.ipynb"]
+    assert find(["solutions/05_scaling/scaling.ipynb"], book) == [solutions / "scaling.ipynb"]
+    assert len(find([], book)) == 3
