@@ -23,7 +23,8 @@ from autograder.settings import REPOSITORY, book_url
 
 STATE = "graded.json"
 LOG = "nbgrader.log"
-GRADES_DEPEND_ON = ("learner", "judging", "exercises", "reference", "reporting", "classroom/grading.py")
+GRADES_DEPEND_ON = ("learner", "judging", "exercises", "reference", "reporting", "grading", "sandbox",
+                    "classroom/grading.py")
 PAGES_DEPEND_ON = ("exercises", "classroom/feedback.py", "classroom/markup.py", "classroom/reports.py",
                    "classroom/feedback_template")
 
