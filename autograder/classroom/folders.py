@@ -54,6 +54,11 @@ class Classroom:
         return self.folder / "release"
 
     @property
+    def executed(self) -> Path:
+        """Results of what was executed, by content (`grading.store`)."""
+        return self.folder / "executed"
+
+    @property
     def exchange(self) -> Path:
         return self.folder / "exchange"
 

@@ -1,10 +1,10 @@
 """nbgrader's plug-in: takes the place of its `Execute` in `Autograde.autograde_preprocessors`.
 
-Plain `nbgrader autograde`, formgrader's button and `autograder grade` all come through here.
+Plain `nbgrader autograde`, formgrader's button and `autograder grade` all come through here. What has been executed
+already (by `autograder grade`, on whatever machine) is taken from the classroom's store.
 """
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -15,10 +15,12 @@ from traitlets import Bool, Float
 from autograder.classroom.folders import Classroom
 from autograder.grading.exporter import REFUSED
 from autograder.grading.run import Run, State, not_run
+from autograder.grading.store import Store, fingerprint
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.limits import Limits
 
-LEFT_OUT = shutil.ignore_patterns("*.ipynb", "*.db", "*.db-*", "grading_seed")
+LEFT_OUT = {".ipynb", ".db", ".pyc"}
+LARGEST_FILE = 16 * 2**20
 
 
 class SandboxedExecute(NbGraderPreprocessor):
@@ -29,22 +31,45 @@ class SandboxedExecute(NbGraderPreprocessor):
     protected = Bool(True, help="False runs the code unprotected: for your own code only").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        protected = self.protected and not os.environ.get("AUTOGRADER_NO_SANDBOX")
-        if protected:
-            bubblewrap()  # without it nothing is graded at all, rather than graded unprotected
-        limits = Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds)
         if reason := nb.metadata.pop(REFUSED, None):
             return not_run(nb, State("failed", reason)), resources
+        path = resources.get("metadata", {}).get("path")
+        job = Job(nb, files_beside(Path(path)) if path else {}, Classroom.at().grading_seed(),
+                  Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds),
+                  self.protected and not os.environ.get("AUTOGRADER_NO_SANDBOX"))
+        store = Store(Classroom.at().executed)
+        if not store.apply(job.key, nb):
+            store.put(job.key, job.run())
+        return nb, resources
+
+
+class Job:
+    """One submission to execute: all that a worker needs, on this machine or on another."""
+
+    def __init__(self, notebook: NotebookNode, files: dict[str, bytes], seed: int, limits: Limits, protected: bool):
+        self.notebook, self.files, self.seed, self.limits, self.protected = notebook, files, seed, limits, protected
+        self.key = fingerprint(notebook, files, seed, limits, protected)
+
+    def run(self) -> NotebookNode:
+        """Execute. Raises NoSandbox where there is no bubblewrap: nothing is graded, rather than unprotected."""
+        if self.protected:
+            bubblewrap()
         with tempfile.TemporaryDirectory(prefix="nss-given-") as folder:
-            given = Path(folder) / "given"
-            copy_files(Path(resources.get("metadata", {}).get("path") or folder), given)
-            return Run(nb, given, Classroom.at().grading_seed(), limits, protected)(), resources
+            for name, content in self.files.items():
+                target = Path(folder) / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+            return Run(self.notebook, Path(folder), self.seed, self.limits, self.protected)()
 
 
-def copy_files(source: Path, target: Path) -> None:
-    """The files that lie beside a submission, without notebooks, databases and links."""
-    def ignore(folder: str, names: list[str]) -> set[str]:
-        links = {name for name in names if (Path(folder) / name).is_symlink()}
-        return LEFT_OUT(folder, names) | links
+def files_beside(folder: Path) -> dict[str, bytes]:
+    """The files that lie beside a submission, by relative path; without notebooks, databases, links and giants."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(folder.rglob("*")) if _is_material(path, folder)}
 
-    shutil.copytree(source, target, ignore=ignore)
+
+def _is_material(path: Path, folder: Path) -> bool:
+    if path.suffix in LEFT_OUT or path.name.startswith(".") or path.name == "timestamp.txt":
+        return False
+    linked = any(part.is_symlink() for part in (path, *path.parents) if part.is_relative_to(folder))
+    return not linked and path.is_file() and path.stat().st_size <= LARGEST_FILE

@@ -1,0 +1,89 @@
+"""What was executed once is not executed again: results by the content of what was run.
+
+The key covers everything that a result depends on: the cells in their order, the files beside them, the seed, the
+limits, and the code that judges. A result is one file, written whole or not at all, so that a grader that is killed
+leaves nothing half done, and whoever finds the file may believe it. It lies in the classroom, where no sandbox sees it.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.sandbox.limits import Limits
+
+PACKAGE = Path(__file__).resolve().parent.parent
+JUDGES = ("learner", "sandbox", "judging", "exercises", "reference", "reporting", "grading", "corpus")
+"""The parts of this package that a result depends on."""
+
+
+@cache
+def code_digest() -> str:
+    """A hash of the code that runs and judges."""
+    files = sorted(path for part in JUDGES for path in (PACKAGE / part).rglob("*.py"))
+    total = hashlib.sha256()
+    for path in files:
+        total.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()
+
+
+def fingerprint(notebook: NotebookNode, files: dict[str, bytes], seed: int | None, limits: Limits,
+                protected: bool) -> str:
+    """The key of a submission's result."""
+    cells = [(cell.cell_type, cell.source, _role(cell)) for cell in notebook.cells]
+    facts = [cells, seed, asdict(limits), protected, code_digest(), os.environ.get("BOOK_URL", ""),
+             {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _role(cell: NotebookNode) -> list:
+    facts = cell.metadata.get("nbgrader", {})
+    return [facts.get("grade_id"), bool(facts.get("grade")), bool(facts.get("solution")), bool(facts.get("locked"))]
+
+
+class Store:
+    """Results in a folder, each in a file named by its key."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"
+
+    def __contains__(self, key: str) -> bool:
+        return self.path(key).exists()
+
+    def put(self, key: str, notebook: NotebookNode) -> None:
+        """Keep the outputs and the state of an executed notebook."""
+        result = {"outputs": [[c.execution_count, c.outputs] if c.cell_type == "code" else None
+                              for c in notebook.cells],
+                  "state": notebook.metadata["autograder"]}
+        path = self.path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
+            try:
+                json.dump(result, part)
+                part.flush()
+                os.fsync(part.fileno())
+                os.replace(part.name, path)
+            except BaseException:  # a full disk, Ctrl-C: no half result and no litter
+                Path(part.name).unlink(missing_ok=True)
+                raise
+
+    def apply(self, key: str, notebook: NotebookNode) -> bool:
+        """Write a kept result into the notebook; False where there is none (or none that can be read)."""
+        try:
+            result = json.loads(self.path(key).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        for cell, kept in zip(notebook.cells, result["outputs"], strict=True):
+            if kept is not None:
+                cell.execution_count, cell.outputs = kept[0], [nbformat.from_dict(output) for output in kept[1]]
+        notebook.metadata["autograder"] = result["state"]
+        return True
