@@ -24,6 +24,8 @@ SOLUTIONS := $(wildcard solutions/*/*.ipynb)
 BOOK := _config.yml _toc.yml $(shell find book exercises -type f -not -path '*/.*' 2>/dev/null)
 BOOK_CODE := $(filter autograder/book/% autograder/settings.py,$(CODE))
 CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
+# Two processes, a file in each at a time: the cells of a notebook share a kernel.
+PARALLEL := -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120
 
 ##@ For everybody
@@ -53,7 +55,7 @@ test: $(ENVIRONMENT) book ## every test: style, units, every notebook run again,
 	@ruff check .
 	@autograder exercises --check
 	@autograder claims --check
-	@pytest -q $(NBVAL) tests $(CHAPTERS) $(SOLUTIONS) $(ARGS)
+	@OMP_NUM_THREADS=1 pytest -q $(PARALLEL) $(NBVAL) tests $(CHAPTERS) $(SOLUTIONS) $(ARGS)
 
 clean: ## remove what was built: the book, the sample class, caches (never work/ or a classroom of yours)
 	@rm -rf _build $(SAMPLE) $(STAMPS) .pytest_cache .ruff_cache .hypothesis jupyter_execute
@@ -75,7 +77,7 @@ claims: $(ENVIRONMENT) ## book/claims.md from the list of claims and the stored 
 	@autograder claims
 
 test-deep: $(ENVIRONMENT) ## the long form of the autograder's own tests: every seed from 0 to 49
-	@pytest -q -m deep tests $(ARGS)
+	@OMP_NUM_THREADS=1 pytest -q -n 2 -m deep tests $(ARGS)
 
 lock: $(ENVIRONMENT) ## requirements.txt from the ranges in pyproject.toml (UPGRADE=1 takes the newest)
 	@python tools/lock.py $(if $(UPGRADE),--upgrade)

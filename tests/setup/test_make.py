@@ -80,13 +80,13 @@ def test_ci_runs_the_test_command_of_the_readme_and_allows_no_skip():
     assert re.search(r"^CI_NO_SKIP=1 make test$", text, re.M)
 
 
-def suite(folder, source: str, **environment: str) -> subprocess.CompletedProcess:
+def suite(folder, source: str, *options: str, **environment: str) -> subprocess.CompletedProcess:
     """Run a test file under the project's conftest.py and that of the browser tests."""
     shutil.copy(REPOSITORY / "conftest.py", folder)
     (folder / "browser").mkdir(exist_ok=True)
     shutil.copy(REPOSITORY / "tests" / "browser" / "conftest.py", folder / "browser")
     (folder / "browser" / "test_it.py").write_text("import pytest\n" + source)
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)],
                           capture_output=True, text=True, cwd=folder,
                           env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environment})
 
@@ -96,12 +96,13 @@ SKIPPED_FILE = "pytest.skip('why', allow_module_level=True)\n"
 BROWSER = "def test_a(chromium):\n    pass\n\ndef test_b(chromium):\n    pass\n\ndef test_c():\n    pass\n"
 
 
+@pytest.mark.parametrize("options", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "in_parallel"])
 @pytest.mark.parametrize("source, name", [(SKIPPING, "browser/test_it.py::test_a"),
                                           (SKIPPED_FILE + SKIPPING, "browser/test_it.py")])
-def test_a_skip_fails_only_where_none_is_allowed(tmp_path, source, name):
-    allowed = suite(tmp_path, source, CI_NO_SKIP="0")
+def test_a_skip_fails_only_where_none_is_allowed(tmp_path, source, name, options):
+    allowed = suite(tmp_path, source, *options, CI_NO_SKIP="0")
     assert allowed.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    refused = suite(tmp_path, source, CI_NO_SKIP="1")
+    refused = suite(tmp_path, source, *options, CI_NO_SKIP="1")
     assert refused.returncode != 0
     assert f"CI_NO_SKIP=1 allows no skipped test: {name}\n" in refused.stdout
 
