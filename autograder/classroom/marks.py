@@ -9,7 +9,7 @@ import nbformat
 from autograder.classroom.columns import table
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of
-from autograder.classroom.reports import found_report, has_error
+from autograder.classroom.reports import found_report, has_error, title
 from autograder.settings import REPOSITORY, book_url
 
 NOT_ATTEMPTED = "not attempted"
@@ -43,7 +43,7 @@ def cell_findings(cell) -> list[str]:
     if report.could_not_run:
         return ["a person should look"]
     if report.diagnoses or report.all_holds:
-        return [name.replace("_", " ") for name in report.diagnoses]
+        return [title(name) for name in report.diagnoses]
     return [f"raises {report.raised}" if report.raised else "no known mistake"]
 
 

@@ -55,6 +55,11 @@ class Mistake:
     link: str
 
 
+def title(name: str) -> str:
+    """A misconception's name as people read it: `divided_by_d_k` is "divided by d_k"."""
+    return re.sub(r"\b([dn]) (k|q|v|model)\b", r"\1_\2", name.replace("_", " "))
+
+
 def mistakes(report: Report) -> list[Mistake]:
     """The report's diagnoses, explained; names that the exercise does not know are left out."""
     if not report.diagnoses:
@@ -63,5 +68,5 @@ def mistakes(report: Report) -> list[Mistake]:
 
     exercise = all_exercises().get(report.exercise)
     known = {m.name: m for m in exercise.misconceptions} if exercise else {}
-    return [Mistake(name.replace("_", " "), known[name].sentence, book_link(known[name].see))
+    return [Mistake(title(name), known[name].sentence, book_link(known[name].see))
             for name in report.diagnoses if name in known]

@@ -5,6 +5,7 @@ from class_tools import ASSIGNMENT
 from autograder.classroom import marks
 from autograder.classroom.columns import padded, table, width
 from autograder.classroom.gradebook import Mark
+from autograder.classroom.reports import title
 
 
 def test_the_table_says_marks_and_mistakes(graded, capsys):
@@ -32,6 +33,12 @@ def test_marks_in_words():
     assert marks.marks_text(None, handed_in=True) == "could not be graded"
     assert marks.marks_text(None, handed_in=False) == "not handed in"
     assert marks.marks_text([Mark("a", 1.5, 2, False), Mark("b", 0, 4, True)], True) == "1.5 of 2 (+4)"
+
+
+def test_a_misconception_keeps_its_symbols():
+    assert title("divided_by_d_k") == "divided by d_k"
+    assert title("divided_by_root_of_d_model") == "divided by root of d_model"
+    assert title("softmax_over_queries") == "softmax over queries"
 
 
 def test_columns_line_up_for_every_script():
