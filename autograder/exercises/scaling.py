@@ -35,13 +35,16 @@ def _relative_margin(d_k: int, samples: int) -> float:
 
 def same_statistics(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
     """Two answers measure the same if large samples agree within the margin and repeats, scatter and theory alike."""
-    if [(r.status, type(r.output), r.error and (r.error.kind, r.error.text)) for r in mine] != \
-            [(r.status, type(r.output), r.error and (r.error.kind, r.error.text)) for r in theirs]:
+    if any(_form(a) != _form(b) for a, b in zip(mine, theirs, strict=True)):
         return False
     if any(type(r.output) is not float for r in mine):
         return all(map(same_reply, mine, theirs))
     return _same_size(calls, mine, theirs) and all(
         trait(calls, mine) == trait(calls, theirs) for trait in (_repeats, _scatters, _is_theory))
+
+
+def _form(reply: Reply) -> tuple:
+    return reply.status, type(reply.output), reply.error and (reply.error.kind, reply.error.text)
 
 
 def _same_size(calls, mine, theirs) -> bool:
