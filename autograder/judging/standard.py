@@ -25,7 +25,7 @@ def values(trial: Trial) -> None:
 
 def gradients(trial: Trial) -> None:
     """Gradients flow to every floating input and parameter, and are right."""
-    trial.must_agree(trial.with_cotangents(trial.case()))
+    trial.must_agree(trial.with_cotangents(trial.case()), GRADIENT_TOLERANCES)
 
 
 def double_precision(trial: Trial) -> None:
@@ -58,6 +58,9 @@ def train_and_eval(trial: Trial) -> None:
     for training in (True, False):
         trial.must_agree(replace(trial.case(), training=training))
 
+
+GRADIENT_TOLERANCES = {torch.float32: (1e-4, 1e-3)}
+"""A gradient adds up many terms that cancel, so in float32 another order of the sums shows more than in a value."""
 
 STANDARD = {check.__name__: check for check in (
     values, gradients, double_precision, arguments_unchanged, any_memory_layout, sizes_of_one, train_and_eval)}
