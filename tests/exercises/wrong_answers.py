@@ -415,6 +415,7 @@ NAMED = {
     ("attention_weights", "axis 2"): "softmax_over_queries",
     ("attention_weights", "a large constant taken away"): "maximum_not_subtracted",
     ("attention_weights", "in place on the argument"): "scores_edited_in_place",
+    ("weighted_sum", "sum made one"): "renormalised",
     ("weighted_sum", "softmax where it is no distribution"): "softmax_applied_again",
     ("SelfAttention", "scaled in training only"): "not_scaled",
     ("dot_product_std", "sum of the two"): "key_is_the_query",  # both have the variance 2 d_k
