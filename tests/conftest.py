@@ -1,7 +1,11 @@
 """One class, graded once with nbgrader's own commands, for all tests of the classroom."""
 
+import json
+import os
+
 import pytest
 from class_tools import ASSIGNMENT, GradedClass, mark_by_hand
+from filelock import FileLock
 
 from autograder.classroom import sample
 from autograder.classroom.folders import Classroom
@@ -12,12 +16,26 @@ COMMENT = "Good: you saw that $S_{ij} = S_{ji}$. <script>alert(1)</script>"
 
 @pytest.fixture(scope="session")
 def graded(tmp_path_factory) -> GradedClass:
-    """Eight students of chapter 4, graded; graded again; and a third time after a person marked a written answer."""
-    classroom = Classroom(tmp_path_factory.mktemp("graded").resolve() / "class")
-    sample.write_class(classroom, 8, sample.SEED, [ASSIGNMENT])
-    result = GradedClass(classroom)
-    assert Course(classroom, say=result.first.append).grade([ASSIGNMENT])
-    assert Course(classroom, say=result.second.append).grade([ASSIGNMENT])
-    mark_by_hand(classroom, "ada", 3.5, COMMENT)
-    assert Course(classroom, say=result.third.append).grade([ASSIGNMENT])
+    """Eight students of chapter 4, graded; graded again; and a third time after a person marked a written answer.
+
+    Processes that test side by side (pytest-xdist) share the class: the first one grades it, the others wait.
+    """
+    folder = tmp_path_factory.getbasetemp().resolve()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    result, said = GradedClass(Classroom(folder / "class")), folder / "said.json"
+    with FileLock(folder / "class.lock"):
+        if not said.exists():
+            said.write_text(json.dumps(grade_three_times(result.classroom)))
+    result.first, result.second, result.third = json.loads(said.read_text())
     return result
+
+
+def grade_three_times(classroom: Classroom) -> list[list[str]]:
+    """What the grading says each time."""
+    said = [[], [], []]
+    sample.write_class(classroom, 8, sample.SEED, [ASSIGNMENT])
+    assert Course(classroom, say=said[0].append).grade([ASSIGNMENT])
+    assert Course(classroom, say=said[1].append).grade([ASSIGNMENT])
+    mark_by_hand(classroom, "ada", 3.5, COMMENT)
+    assert Course(classroom, say=said[2].append).grade([ASSIGNMENT])
+    return said

@@ -58,6 +58,7 @@ def mathml(tex: str, display: bool = False) -> str:
     markup = re.sub(r"<mo>([A-Za-z]{2,})</mo>", r"<mi>\1</mi>", markup)  # \operatorname{softmax} is no operator sign
     comma = r"<mrow><mo>(?:,|&#x0002C;)</mo></mrow>"
     markup = re.sub(rf"<mn>(\d+)</mn>{comma}<mn>(\d+)</mn>", r"<mn>\1,\2</mn>", markup)  # 10{,}000
+    markup = re.sub(r"<mo>(&#x02016;|&#x0007C;|\|)</mo>", r'<mo stretchy="false">\1</mo>', markup)  # the bars of a norm
     markup = markup.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")  # \sim
     attribute = r' columnalign="(left|right|center)"'
     markup = re.sub(f"<mtd{attribute}>", r'<mtd class="align-\1">', markup)  # browsers left columnalign out

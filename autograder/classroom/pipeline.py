@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 from autograder.classroom.columns import padded, width
@@ -177,7 +178,9 @@ def digest(*things: Path | str) -> str:
     return total.hexdigest()
 
 
+@cache
 def digest_of_code(parts: tuple[str, ...]) -> str:
+    """A hash of some parts of this package, as they are when first asked for."""
     return digest(*(Path(__file__).parent.parent / part for part in parts))
 
 

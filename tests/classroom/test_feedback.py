@@ -154,6 +154,7 @@ def test_formulas():
     assert mathml("d_k") == '<math display="inline"><mrow><msub><mi>d</mi><mi>k</mi></msub></mrow></math>'
     assert "<mi>softmax</mi>" in mathml(r"\operatorname{softmax}(x)")
     assert "<mn>10,000</mn>" in mathml("10{,}000")
+    assert mathml(r"\lVert x \rVert").count('<mo stretchy="false">‖</mo>') == 2
     assert mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}").count("<mtr>") == 2
     assert "<" in mathml("a < b & c") and "&amp;" in mathml("a < b & c")
     assert mathml(r"\frac{\frac{") .startswith(("<math", "<code>"))
