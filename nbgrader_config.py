@@ -35,8 +35,9 @@ c.GenerateAssignment.preprocessors.append("autograder.classroom.release.MarkGene
 c.Execute.timeout = 60
 c.Execute.shutdown_kernel = "immediate"
 c.OverwriteCells.add_missing_cells = True  # a deleted check cell comes back and is graded
+c.Autograde.exporter_class = "autograder.grading.exporter.IntakeExporter"
 c.Autograde.autograde_preprocessors = [
-    "autograder.classroom.grading.SeededExecute",
+    "autograder.grading.plugin.SandboxedExecute",
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
@@ -44,6 +45,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {("language_info", "name"), ("autograder",)}
 
 c.GenerateFeedback.exporter_class = "autograder.classroom.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = [

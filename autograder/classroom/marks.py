@@ -9,7 +9,8 @@ import nbformat
 from autograder.classroom.columns import table
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of
-from autograder.classroom.reports import found_report, has_error, title
+from autograder.classroom.reports import found_report, has_error
+from autograder.reporting.text import title
 from autograder.settings import REPOSITORY, book_url
 
 NOT_ATTEMPTED = "not attempted"

@@ -20,12 +20,13 @@ from pathlib import Path
 from autograder.classroom.columns import padded, width
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import fingerprint_of_marks, forget, full_names, mark_of
+from autograder.grading.store import JUDGES
+from autograder.sandbox.bubblewrap import NoSandbox, bubblewrap
 from autograder.settings import REPOSITORY, book_url
 
 STATE = "graded.json"
 LOG = "nbgrader.log"
-GRADES_DEPEND_ON = ("learner", "judging", "exercises", "reference", "reporting", "grading", "sandbox",
-                    "classroom/grading.py")
+GRADES_DEPEND_ON = JUDGES
 PAGES_DEPEND_ON = ("exercises", "classroom/feedback.py", "classroom/markup.py", "classroom/reports.py",
                    "classroom/feedback_template")
 
@@ -189,14 +190,21 @@ def main(argv: list[str]) -> int:
     parser.add_argument("assignment", nargs="*", help="which (default: all that were handed in)")
     parser.add_argument("--classroom", help="its folder (default: the environment's CLASSROOM, else classroom)")
     parser.add_argument("--force", action="store_true", help="grade again what is graded already")
+    parser.add_argument("--no-sandbox", action="store_true",
+                        help="run the submissions' code unprotected: for code that you wrote yourself only")
     options = parser.parse_args(argv)
+    if options.no_sandbox:
+        os.environ["AUTOGRADER_NO_SANDBOX"] = "1"
+        print("grade: WITHOUT A SANDBOX. The submissions' code runs with all your rights.", file=sys.stderr)
     classroom = Classroom.at(options.classroom)
     assignments = options.assignment or classroom.assignments()
     if not assignments:
         print(f"grade: nothing was handed in under {classroom.submitted}.", file=sys.stderr)
         return 1
     try:
+        if not options.no_sandbox:
+            bubblewrap()
         return 0 if Course(classroom, options.force).grade(assignments) else 1
-    except Failure as failure:
+    except (Failure, NoSandbox) as failure:
         print(f"grade: {failure}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from autograder.reporting.text import title
 from autograder.settings import book_link
 
 REPORT = "application/vnd.autograder.report+json"
@@ -53,11 +54,6 @@ class Mistake:
     title: str
     sentence: str
     link: str
-
-
-def title(name: str) -> str:
-    """A misconception's name as people read it: `divided_by_d_k` is "divided by d_k"."""
-    return re.sub(r"\b([dn]) (k|q|v|model)\b", r"\1_\2", name.replace("_", " "))
 
 
 def mistakes(report: Report) -> list[Mistake]:

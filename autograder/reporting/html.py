@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from autograder.judging.report import COULD_NOT_RUN, FAILED, NOT_ATTEMPTED, PASSED, Example, Outcome, Report
-from autograder.reporting.text import headline, points, rounded, summary
+from autograder.reporting.text import headline, points, rounded, summary, title
 from autograder.settings import book_link
 
 ACCENT = {PASSED: "#2a9d6f", FAILED: "#c8553d", COULD_NOT_RUN: "#b58900"}
@@ -57,7 +57,7 @@ def _state(report: Report) -> str:
 
 
 def _diagnosis(name: str, sentence: str, see: str) -> str:
-    return (f'<p style="margin: 0.6em 0"><strong>This looks like: {escape(name.replace("_", " "))}.</strong> '
+    return (f'<p style="margin: 0.6em 0"><strong>This looks like: {escape(title(name))}.</strong> '
             f'{code_marked(sentence)} <a href="{escape(book_link(see))}" target="_blank" rel="noopener">'
             f"Read about it in the book</a>.</p>")
 

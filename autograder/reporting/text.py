@@ -1,5 +1,6 @@
 """A report as plain text."""
 
+import re
 from typing import Any
 
 import torch
@@ -13,6 +14,11 @@ MARKS = {PASSED: "holds", FAILED: "does not hold", "could_not_run": "could not b
 def points(number: float) -> str:
     """A number of points as people write it: 3, or 2.5."""
     return f"{number:g}"
+
+
+def title(name: str) -> str:
+    """A misconception's name as people read it: `divided_by_d_k` is "divided by d_k"."""
+    return re.sub(r"\b([dn]) (k|q|v|model)\b", r"\1_\2", name.replace("_", " "))
 
 
 def headline(report: Report) -> str:
@@ -36,7 +42,7 @@ def as_text(report: Report) -> str:
     """The whole report."""
     lines = [headline(report), summary(report)]
     for name, (sentence, see) in report.explanations.items():
-        lines += [f"Looks like: {name.replace('_', ' ')}. {sentence}", f"  Read: {book_link(see)}"]
+        lines += [f"Looks like: {title(name)}. {sentence}", f"  Read: {book_link(see)}"]
     if report.attempted:
         for outcome in report.outcomes:
             lines.append(f"[{MARKS[outcome.status]}] {outcome.sentence} "

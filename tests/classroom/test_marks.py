@@ -5,7 +5,7 @@ from class_tools import ASSIGNMENT
 from autograder.classroom import marks
 from autograder.classroom.columns import padded, table, width
 from autograder.classroom.gradebook import Mark
-from autograder.classroom.reports import title
+from autograder.reporting.text import title
 
 
 def test_the_table_says_marks_and_mistakes(graded, capsys):

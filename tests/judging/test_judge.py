@@ -50,7 +50,7 @@ def test_a_misconception_is_named():
     failed = [o for o in report.outcomes if o.status == "failed"]
     assert failed and {o.diagnosis for o in failed} == {"squared"}
     assert report.explanations == {"squared": ("You square.", "a#b")}
-    assert report.score == 0.5  # the argument is unchanged
+    assert report.score == 0.0  # that the argument is unchanged earns nothing while the result is wrong
 
 
 def test_an_unknown_mistake_is_not_given_a_name():
