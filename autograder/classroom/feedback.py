@@ -19,11 +19,21 @@ from traitlets import Bool, default
 
 from autograder.classroom.markup import mathml, sanitise
 from autograder.classroom.reports import Mistake, Report, found_report, has_error, mistakes
+from autograder.classroom.state import FAILED, GRADED, PARTLY, ending_of, gave_no_result
 from autograder.settings import book_link
 
 TEMPLATE = Path(__file__).parent / "feedback_template"
 TEXT_LIMIT = 20_000
 """Characters of one output that a page shows; an answer can print without end."""
+
+
+NOTICES = {
+    GRADED: "Every check ran to its end.",
+    PARTLY: "A check that could not be judged counts nothing until a person has looked at it; the others count.",
+    FAILED: "Nothing could be judged, and no earlier mark stands in its place. A person should look. "
+            "If you may still hand in, mend this and hand in again.",
+}
+"""What each state means for the marks."""
 
 
 @dataclass
@@ -37,6 +47,7 @@ class Row:
     pending: bool
     verdict: str
     report: Report | None
+    written: bool = False
 
     @property
     def mistakes(self) -> list[Mistake]:
@@ -62,11 +73,16 @@ class Summarise(Preprocessor):
                 rows.append(self._row(cell, heading, pending))
         resources["feedback"] = {
             "student": name or names["student"],
+            "ending": ending_of(nb),
+            "notice": NOTICES.get(ending_of(nb).state, ""),
             "title": take_title(nb) or names["assignment"],
             "percent": round(100 * names["score"] / (names["max_score"] or 1), 1),
             "rows": rows,
             "begins": first_exercise(nb),
             "pending_points": sum(row.points for row in rows if row.pending),
+            "pending_for": "are for answers that a person has not marked yet" if any(
+                row.pending and not row.written for row in rows)
+            else "are for written answers that a person has not marked yet",
         }
         return nb, resources
 
@@ -81,12 +97,15 @@ class Summarise(Preprocessor):
             pending=details.grade_id in pending,
             verdict=verdict(cell, report, details.grade_id in pending),
             report=report,
+            written=cell.cell_type == "markdown",
         )
 
 
 def verdict(cell, report: Report | None, pending: bool) -> str:
     """What the table says about one graded cell in a few words; empty where the diagnoses say it."""
     details = cell.metadata.nbgrader
+    if cell.cell_type == "code" and gave_no_result(cell):
+        return "could not be judged; a person should look" if pending else "a person has looked"
     if pending:
         return "waits to be read by a person"
     if report is None:
@@ -96,10 +115,10 @@ def verdict(cell, report: Report | None, pending: bool) -> str:
         return "not attempted"
     if details.score == details.points:
         return "everything holds"
-    if report.could_not_run:
-        return "could not be judged to the end; a person should look"
     if report.diagnoses:
         return ""
+    if report.guarded:
+        return "your code calls what it should write itself"
     return f"your code raised {report.raised}" if report.raised else "not a mistake that we know; see the report"
 
 

@@ -1,6 +1,7 @@
 """What a classroom's gradebook says."""
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ def fingerprint_of_marks(classroom: Classroom, assignment: str, student: str) ->
 
 
 def forget(classroom: Classroom, assignment: str, student: str) -> None:
-    """Take a submission and its marks out of the gradebook; nothing happens where there is none."""
+    """Take a submission, its marks and its feedback page away; nothing happens where there is none."""
+    shutil.rmtree(classroom.feedback / student / assignment, ignore_errors=True)
     with opened(classroom) as gradebook:
         try:
             gradebook.remove_submission(assignment, student)

@@ -10,20 +10,24 @@ from autograder.classroom.columns import table
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of
 from autograder.classroom.reports import found_report, has_error
+from autograder.classroom.state import FAILED, NOT_JUDGED, PARTLY, Ending, ending_in
 from autograder.reporting.text import title
 from autograder.settings import REPOSITORY, book_url
 
 NOT_ATTEMPTED = "not attempted"
 
 
-def marks_text(marks: list[Mark] | None, handed_in: bool) -> str:
-    """The marks of one assignment in a few words."""
+def marks_text(marks: list[Mark] | None, handed_in: bool, state: str = "") -> str:
+    """The marks of one assignment in a few words; the state where it is not the usual one."""
     if marks is None:
         return "could not be graded" if handed_in else "not handed in"
+    if state == FAILED:
+        return FAILED
     judged = [mark for mark in marks if not mark.pending]
     open_points = sum(mark.points for mark in marks if mark.pending)
     earned, available = sum(mark.score for mark in judged), sum(mark.points for mark in judged)
-    return f"{earned:g} of {available:g}" + (f" (+{open_points:g})" if open_points else "")
+    waiting = f" (+{open_points:g})" if open_points else ""
+    return f"{earned:g} of {available:g}{waiting}" + (f", {state}" if state == PARTLY else "")
 
 
 def findings(folder: Path) -> list[tuple[str, str]]:
@@ -38,11 +42,14 @@ def cell_findings(cell) -> list[str]:
     """Names of misconceptions where there are any, else in a few words what is known about one check."""
     report = found_report(cell)
     if report is None:
-        return [f"stopped with {error}"] if (error := has_error(cell)) else []
+        error = has_error(cell)
+        return ["a person should look" if error in NOT_JUDGED else f"stopped with {error}"] if error else []
     if report.not_attempted:
         return [NOT_ATTEMPTED]
     if report.could_not_run:
         return ["a person should look"]
+    if report.guarded:
+        return [*map(title, report.diagnoses), "calls what it should write"]
     if report.diagnoses or report.all_holds:
         return [title(name) for name in report.diagnoses]
     return [f"raises {report.raised}" if report.raised else "no known mistake"]
@@ -57,17 +64,35 @@ def findings_text(found: list[tuple[str, str]]) -> str:
 
 def class_table(classroom: Classroom) -> str:
     """The table of students; one block of lines for each."""
-    assignments, rows = classroom.assignments(), []
+    assignments, rows, endings = classroom.assignments(), [], []
     for student, name in full_names(classroom).items():
-        cells, notes = [], []
+        cells, notes, remarks = [], [], []
         for assignment in assignments:
             handed_in = student in classroom.students(assignment)
-            cells.append(marks_text(marks_of(classroom, assignment, student), handed_in))
-            notes += findings(classroom.autograded / student / assignment)
-        rows.append([name, *cells, findings_text(notes)])
-    note = "\n(+4): points for written answers that a person has yet to mark"
-    waiting = any("(+" in cell for row in rows for cell in row)
-    return table(["Student", *assignments, "What was found"], rows) + ("\n" + note if waiting else "")
+            graded = classroom.autograded / student / assignment
+            ending = ending_in(graded, classroom.submitted / student / assignment)
+            endings.append(ending)
+            cells.append(marks_text(marks_of(classroom, assignment, student), handed_in, ending.state))
+            if ending.needs_a_person:
+                remarks.append(f"{assignment} {ending}")
+            notes += [] if ending.state == FAILED else findings(graded)
+        found = findings_text(notes)
+        rows.append([name, *cells, "\n".join([*map(shortened, remarks), *([found] if found else [])])])
+    return "\n".join([table(["Student", *assignments, "What was found"], rows), *remarks_below(rows, endings)])
+
+
+def remarks_below(rows: list[list[str]], endings: list[Ending]) -> list[str]:
+    """What the table's signs mean."""
+    remarks = []
+    if any("(+" in cell for row in rows for cell in row):
+        remarks.append("(+4): points for answers that a person has yet to mark")
+    if not all(ending.protected for ending in endings):
+        remarks.append("Graded WITHOUT A SANDBOX: an answer may have given itself its marks.")
+    return ["", *remarks] if remarks else []
+
+
+def shortened(text: str, width: int = 110) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def shown(place: Path) -> str:

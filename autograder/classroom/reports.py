@@ -7,6 +7,16 @@ from autograder.reporting.text import title
 from autograder.settings import book_link
 
 REPORT = "application/vnd.autograder.report+json"
+GUARDED = re.compile(r"Your code calls (.+?); this exercise asks you to write that yourself")
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What a report says about one criterion: its name, the sentence that it states, "passed", "failed", ..."""
+
+    name: str
+    sentence: str
+    status: str
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,8 @@ class Report:
     could_not_run: bool
     all_holds: bool
     raised: str
+    criteria: tuple[Criterion, ...] = ()
+    guarded: str = ""
 
 
 def found_report(cell) -> Report | None:
@@ -29,7 +41,8 @@ def found_report(cell) -> Report | None:
         data = bundle.get(REPORT)
         if isinstance(data, dict):
             diagnoses = data.get("diagnoses")
-            raised = re.search(r"Your code raised (\w+)", str(bundle.get("text/plain", "")))
+            text = str(bundle.get("text/plain", ""))
+            raised, guarded = re.search(r"Your code raised (\w+)", text), GUARDED.search(text)
             return Report(
                 exercise=str(data.get("exercise", "")),
                 diagnoses=tuple(map(str, diagnoses)) if isinstance(diagnoses, list) else (),
@@ -37,8 +50,17 @@ def found_report(cell) -> Report | None:
                 could_not_run=data.get("needs_a_person") is True,
                 all_holds=data.get("score") == data.get("points"),
                 raised=raised[1] if raised else "",
+                criteria=criteria(data),
+                guarded=guarded[1].replace("`", "") if guarded else "",
             )
     return None
+
+
+def criteria(data: dict) -> tuple[Criterion, ...]:
+    """The outcomes of a report; what is no outcome is left out."""
+    outcomes = data.get("outcomes")
+    return tuple(Criterion(str(o.get("criterion", "")), str(o.get("sentence", "")), str(o.get("status", "")))
+                 for o in (outcomes if isinstance(outcomes, list) else []) if isinstance(o, dict))
 
 
 def has_error(cell) -> str:

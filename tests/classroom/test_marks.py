@@ -19,7 +19,7 @@ def test_the_table_says_marks_and_mistakes(graded, capsys):
     assert any("Fatou Diop" in line and "0 of 32" in line and "5 exercises not attempted" in line for line in lines)
     assert any("attention_weights: raises AttributeError" in line for line in lines)
     assert any("SelfAttention: stopped with NameError" in line for line in lines)
-    assert "(+4): points for written answers that a person has yet to mark" in lines
+    assert "(+4): points for answers that a person has yet to mark" in lines
     assert f"{graded.classroom.feedback}/STUDENT/ASSIGNMENT/ (8 pages)" in text
     assert str(graded.classroom.marks) in text
 

@@ -1,0 +1,159 @@
+"""How each submission's grading ended, wherever marks are shown: gradebook, feedback page, table, report, export.
+
+The grading writes it into the notebook's metadata (`grading.run.State`). Here it is read, and `SaveGrades`, which
+stands in place of nbgrader's SaveAutoGrades, brings it into the gradebook: a check without a result waits for a
+person, and its comment says why.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.utils import is_grade, is_solution
+
+from autograder.classroom.reports import found_report
+
+GRADED, PARTLY, FAILED, NOT_HANDED_IN = "graded", "partly graded", "failed", "not handed in"
+WORST = (FAILED, PARTLY, GRADED)
+NOT_JUDGED = ("NotGraded", "Stopped")
+"""Errors that the grader itself writes into a check: nothing is known about the answer."""
+ENDINGS = "autograder"
+"""The notebook metadata that holds the state."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`waiting` names the checks that gave no result; `cell` counts from 1; `protected` is False without a sandbox."""
+
+    state: str
+    reason: str = ""
+    cell: int | None = None
+    waiting: tuple[str, ...] = ()
+    protected: bool = True
+
+    def __str__(self) -> str:
+        """One sentence or two, the state first."""
+        where = f" at cell {self.cell}" if self.cell else ""
+        return f"{self.state}{where}: {self.reason}" if self.reason else self.state
+
+    @property
+    def needs_a_person(self) -> bool:
+        return self.state in (PARTLY, FAILED)
+
+
+def gave_no_result(cell: NotebookNode) -> bool:
+    """A check that says nothing about its answer, for a reason that a person should look at."""
+    report = found_report(cell)
+    stopped = any(o.get("output_type") == "error" and o.get("ename") in NOT_JUDGED for o in cell.get("outputs", []))
+    return stopped or (report is not None and report.could_not_run)
+
+
+def ending_of(notebook: NotebookNode) -> Ending:
+    """The state of one graded notebook. One without any was graded by something else than this course."""
+    facts = notebook.metadata.get(ENDINGS, {})
+    waiting = tuple(c.metadata.nbgrader["grade_id"] for c in notebook.cells
+                    if c.cell_type == "code" and is_grade(c) and not is_solution(c) and gave_no_result(c))
+    state, reason = str(facts.get("state", GRADED)), str(facts.get("reason", ""))
+    if state == GRADED and waiting:
+        names = ", ".join(f"`{name.removeprefix('check_')}`" for name in waiting)
+        state, reason = PARTLY, f"The check of {names} could not be run to its end."
+    return Ending(state, reason, facts.get("cell"), waiting, facts.get("protected", True))
+
+
+def worst(endings: Iterable[Ending]) -> Ending:
+    """The state of several notebooks together."""
+    return min(endings, key=lambda ending: WORST.index(ending.state) if ending.state in WORST else 0)
+
+
+def ending_in(autograded: Path, submitted: Path) -> Ending:
+    """The state of one submission, from the folders of one student and one assignment."""
+    notebooks = sorted(autograded.glob("*.ipynb"))
+    if notebooks:
+        return worst(ending_of(nbformat.read(path, 4)) for path in notebooks)
+    if submitted.exists():
+        return Ending(FAILED, "It was handed in and could not be graded.")
+    return Ending(NOT_HANDED_IN)
+
+
+class SaveGrades(SaveAutoGrades):
+    """Saves marks as nbgrader does, and the state with them.
+
+    A check without a result gets 0, waits for a person, and loses a mark that a person gave to an earlier submission.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        nb.metadata.setdefault(ENDINGS, {})["protected"] = self.protected()
+        names = resources["nbgrader"]
+        place = (names["notebook"], names["assignment"], names["student"])
+        with Gradebook(names["db_url"]) as gradebook:
+            before = {c.name: c.auto_comment for c in gradebook.find_submission_notebook(*place).comments}
+        nb, resources = super().preprocess(nb, resources)
+        stamp = Path(resources.get("metadata", {}).get("path") or ".") / "timestamp.txt"
+        with Gradebook(names["db_url"]) as gradebook:
+            save_ending(gradebook.find_submission_notebook(*place), nb, before, _text(stamp))
+            gradebook.db.commit()
+        return nb, resources
+
+    def protected(self) -> bool:
+        """Whether the learner's code ran in the sandbox."""
+        from autograder.grading.plugin import SandboxedExecute
+
+        return SandboxedExecute(parent=self.parent).protected and not os.environ.get("AUTOGRADER_NO_SANDBOX")
+
+
+def save_ending(row: SubmittedNotebook, notebook: NotebookNode, before: dict[str, str | None], handed_in: str) -> None:
+    """Mark what waits for a person and say why.
+
+    before: the comments of the last grading. Where a comment is the same, with the same time of handing in, this is
+    the same submission again, and a mark that a person has given it since then stays.
+    """
+    ending = ending_of(notebook)
+    grades, comments = ({item.name: item for item in items} for items in (row.grades, row.comments))
+    answers = answer_cells(notebook)
+    waiting = list(grades) if ending.state == FAILED else ending.waiting
+    text = comment_on(ending, handed_in)
+    asked = {answers.get(name, name) for name in waiting} & comments.keys()
+    if ending.state == FAILED:
+        for name in asked:
+            comments[name].auto_comment = None  # not "No response.": it is not known
+        asked = set(list(answers.values())[:1]) & comments.keys()
+    again = bool(handed_in) and bool(asked) and all(before.get(name) == text for name in asked)
+    for name in waiting:
+        if not again:
+            grades[name].manual_score = grades[name].extra_credit = None
+        grades[name].needs_manual_grade = grades[name].manual_score is None
+    for name in asked:
+        comments[name].auto_comment = text
+
+
+def answer_cells(notebook: NotebookNode) -> dict[str, str]:
+    """For each check, the answer cell above it."""
+    found, last = {}, None
+    for cell in notebook.cells:
+        if is_solution(cell):
+            last = cell.metadata.nbgrader["grade_id"]
+        elif is_grade(cell) and last:
+            found[cell.metadata.nbgrader["grade_id"]] = last
+    return found
+
+
+def comment_on(ending: Ending, handed_in: str) -> str:
+    """What the gradebook says beside an answer that waits. File names in a reason must not become Markdown."""
+    reason = re.sub(r"[<>\[\]`]", "", ending.reason) or "The check gave no result."
+    where = f" (cell {ending.cell})" if ending.cell else ""
+    what = "This submission could not be graded" if ending.state == FAILED else "This check could not be judged"
+    when = f" Handed in {handed_in}." if handed_in else ""
+    return f"{what}{where}: {reason} A person should look.{when}"
+
+
+def _text(path: Path) -> str:
+    try:
+        return re.sub(r"(:\d\d)\.\d+", r"\1", path.read_text(encoding="utf-8").strip())[:40]
+    except (OSError, ValueError):
+        return ""
