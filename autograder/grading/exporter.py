@@ -1,15 +1,16 @@
 """How a submission enters `nbgrader autograde`: the converter's exporter is the one place that reads the file.
 
-Set as `Autograde.exporter_class`. For each submission it also, before nbgrader copies anything,
-- recognises a notebook that was renamed ("scaling (1).ipynb"), and
-- keeps links out of the copying, which would follow them.
-A file that cannot be read becomes the released exercise with the reason in its metadata, so that the submission ends
-as "failed" with marks of its own, and not with an older mark or with a stopped class.
+Set as `Autograde.exporter_class`. Before nbgrader looks at any submission, the exporter gives it a private folder in
+place of the submitted one (`staging`). There every submission has the notebooks that were asked for, under their own
+names, even if what was handed in was renamed ("scaling (1).ipynb"), a link, or nothing at all. A file that cannot be
+read becomes the released exercise with the reason in its metadata, so that the submission ends as "failed" with marks
+of its own, and not with an older mark or with a stopped class.
 """
 
 import difflib
 import glob
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.grading.intake import Refused, read_submission, rebuild
+from autograder.grading.staging import instructors_files, is_linked, private_copy, stage_files, stage_time
 
 REFUSED = "autograder_refused"
 """Notebook metadata: why the submission was not read."""
@@ -29,10 +31,34 @@ class IntakeExporter(NotebookExporter):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.renamed: dict[str, Path] = {}
+        self.sources: dict[str, Path | Refused] = {}
+        self.staged: dict[Path, Path] = {}
         if hasattr(self.parent, "sanitize_preprocessors"):
-            self.ignored = list(self.parent.coursedir.ignore)
             self.parent.pre_convert_hook = self.prepare
+            if self.parent.assignments:
+                self.stage()
+
+    def stage(self) -> None:
+        """Give the converter a private folder of submissions, with a place in it for each that was handed in."""
+        parent, original = self.parent, self.parent.coursedir
+        self.folder = tempfile.TemporaryDirectory(prefix="nss-intake-")
+        handed_in = glob.glob(parent._format_source(original.assignment_id, original.student_id))
+        pattern = parent._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
+        parent.coursedir, assignments = private_copy(original, Path(self.folder.name)), {}
+        for folder in sorted(handed_in):
+            found = re.fullmatch(pattern, folder, re.DOTALL)
+            if found is None or not found["student"].isprintable() or not Path(folder).is_dir():
+                self.log.warning("Not a submission: %r", folder)
+                continue
+            place = Path(parent._format_source(found["assignment"], found["student"]))
+            place.mkdir(parents=True)
+            stage_time(Path(folder), place)
+            names = self.expected(found["assignment"]) or {path.stem for path in Path(folder).glob("*.ipynb")}
+            if original.notebook_id != "*":
+                names &= {original.notebook_id}
+            assignments[str(place)] = [str(place / f"{name}.ipynb") for name in sorted(names)]
+            self.staged[place] = Path(folder)
+        parent.assignments = assignments
 
     def from_filename(self, filename: str, resources: dict | None = None, **kwargs: Any) -> tuple[Any, dict]:
         if not getattr(self.parent, "_sanitizing", False):
@@ -45,9 +71,10 @@ class IntakeExporter(NotebookExporter):
         """The notebook that will be graded, in place of the submitted file."""
         original = self.original(names)
         try:
-            if any(part.is_symlink() for part in (path.parent, path.parent.parent)):
-                raise Refused(f"{path.parent} is a link; hand in the files themselves.")
-            return rebuild(original, read_submission(self.renamed.get(str(path), path)))
+            source = self.sources.get(str(path), Refused(f"{path.name} could not be taken in."))
+            if isinstance(source, Refused):
+                raise source
+            return rebuild(original, read_submission(source))
         except Refused as reason:
             self.log.warning("Refused %s: %s", path, reason)
             notebook = rebuild(original, [])
@@ -68,21 +95,31 @@ class IntakeExporter(NotebookExporter):
         return notebook
 
     def prepare(self, assignment: str, student: str, notebooks: list[str]) -> None:
-        """nbgrader's hook before a submission is copied; `notebooks` is its own list, changed in place."""
+        """nbgrader's hook before a submission is copied; `notebooks` is its own list, changed in place.
+
+        Finds the file that each notebook of the assignment was handed in as, and copies the files beside them.
+        """
         if not notebooks:
             return
-        folder = Path(notebooks[0]).parent
-        links = ["*"] if folder.is_symlink() else [glob.escape(p.name) for p in folder.rglob("*") if p.is_symlink()]
-        self.parent.coursedir.ignore = self.ignored + links
-        expected = self.expected(folder.name)
-        present = {Path(path).stem: path for path in notebooks}
-        strangers = [Path(path) for name, path in present.items() if name not in expected]
-        for name in expected - present.keys():
-            match = recognised(name, strangers, alone=len(expected) == 1)
-            if match is not None:
-                canonical = str(folder / f"{name}.ipynb")
-                self.renamed[canonical] = match
-                notebooks[notebooks.index(str(match))] = canonical
+        place = Path(notebooks[0]).parent
+        folder = self.staged.get(place, place)
+        expected = self.expected(place.name)
+        notebooks[:] = [str(place / f"{name}.ipynb") for name in sorted(expected)] or notebooks
+        if is_linked(folder):
+            self.sources.update(dict.fromkeys(notebooks, Refused(f"{folder} is a link; hand in the files themselves.")))
+        else:
+            self.sources |= {str(place / f"{name}.ipynb"): found for name, found in find(expected, folder).items()}
+        if place in self.staged:
+            for notebook in notebooks:
+                Path(notebook).touch()  # nbgrader asks whether it is there, and leaves the reading to the exporter
+            if not is_linked(folder):
+                self.copy_files(folder, place)
+
+    def copy_files(self, folder: Path, place: Path) -> None:
+        own = self.parent.exclude_overwriting.get(place.name, [])
+        left_out = stage_files(folder, place, instructors_files(self.parent.coursedir, place.name, own))
+        if left_out:
+            self.log.warning("Left out of %s: %s", folder, ", ".join(map(repr, left_out[:10])))
 
     def expected(self, assignment: str) -> set[str]:
         """The notebooks of an assignment, by name."""
@@ -92,6 +129,21 @@ class IntakeExporter(NotebookExporter):
                 return {notebook.name for notebook in gradebook.find_assignment(assignment).notebooks}
             except MissingEntry:
                 return set()
+
+
+def find(expected: set[str], folder: Path) -> dict[str, Path | Refused]:
+    """For each notebook that was asked for, the file that it was handed in as, or why there is none."""
+    present = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".ipynb")
+    strangers = [path for path in present if path.name not in {f"{name}.ipynb" for name in expected}]
+    found: dict[str, Path | Refused] = {}
+    for name in sorted(expected):
+        path = folder / f"{name}.ipynb"
+        if path not in present:
+            path = recognised(name, strangers, alone=len(expected) == 1)
+        if path in strangers:
+            strangers.remove(path)
+        found[name] = path or Refused(f"There is no {name}.ipynb in what was handed in.")
+    return found
 
 
 def recognised(name: str, strangers: list[Path], alone: bool) -> Path | None:

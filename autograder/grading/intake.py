@@ -10,15 +10,17 @@ import json
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-LARGEST = 50 * 2**20
-"""Bytes of a notebook that is still read."""
+from autograder.sandbox.inert import inert_markdown, printable
 
+LARGEST, MOST_CELLS, LONGEST_CELL = 50 * 2**20, 2_000, 200_000
+"""Bytes of a notebook that is still read, its cells, and the characters of one."""
 
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 
@@ -66,6 +68,8 @@ def _cells(path: Path) -> list:
                       "save it again in JupyterLab and hand in again.") from None
     if not isinstance(cells, list):
         raise Refused(f"{path.name} has no cells.")
+    if len(cells) > MOST_CELLS:
+        raise Refused(f"{path.name} has {len(cells):,} cells; the limit is {MOST_CELLS:,}.")
     return cells
 
 
@@ -76,8 +80,9 @@ def _answer(cell: object) -> Answer | None:
     source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    if not isinstance(source, str):
+    if not isinstance(source, str) or len(source) > LONGEST_CELL:
         return None
+    source = printable(source) if cell["cell_type"] == "code" else inert_markdown(source)
     metadata = cell.get("metadata")
     facts = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = facts.get("grade_id") if isinstance(facts, dict) else None
@@ -134,7 +139,8 @@ def _same_id(cell: NotebookNode, answer: Answer) -> bool:
 
 
 def _same_text(cell: NotebookNode, answer: Answer) -> bool:
-    return not answer.grade_id and cell.source.strip() == answer.source.strip()
+    released = inert_markdown(cell.source) if cell.cell_type == "markdown" else cell.source
+    return not answer.grade_id and released.strip() == answer.source.strip()
 
 
 def _defines_the_same(cell: NotebookNode, answer: Answer) -> bool:
@@ -156,13 +162,15 @@ def _match_written_answers(cells: list, answers: list[Answer], found: dict, owne
             found[index], owner[id(after)] = after, index
 
 
-def defined_names(source: str) -> set[str]:
+@lru_cache(maxsize=4_096)
+def defined_names(source: str) -> frozenset[str]:
     """Functions and classes that a cell defines at its top level; none where it is no Python."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)}
+        return frozenset()
+    kinds = ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef
+    return frozenset(node.name for node in body if isinstance(node, kinds))
 
 
 def _locked(cell: NotebookNode) -> bool:

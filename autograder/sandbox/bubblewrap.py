@@ -5,6 +5,7 @@ memory, and the folder of the kernel's sockets. What is not: the network, other 
 references, the gradebook, other submissions, the home folder. Nothing of it outlives the process.
 """
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -39,21 +40,23 @@ def bubblewrap() -> str:
 
 
 def sandbox_command(command: list[str], given: Path, sockets: Path, limits: Limits,
-                    environment: dict[str, str]) -> list[str]:
+                    environment: dict[str, str], seccomp: int | None = None) -> list[str]:
     """The command line that runs `command` inside the walls.
 
     given: the submission's files; they are copied into the work folder, so the originals stay as they are.
     sockets: the only folder that both sides see; the kernel's sockets lie in it.
+    seccomp: an open file descriptor with the filter for system calls, which the new process must inherit.
     """
     return [
         bubblewrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
         "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv",
         "--proc", "/proc", "--dev", "/dev",
         *(part for path in ("/tmp", "/home/learner", "/dev/shm", WORK) for part in _memory_folder(path, limits)),
-        *_read_only(), *_hidden_package(), *_learners_side(),
+        *_read_only(), *_hidden_packages(), *_learners_side(),
         "--ro-bind", str(given), GIVEN, "--bind", str(sockets), str(sockets),
         "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK,
         *(part for name, value in environment.items() for part in ("--setenv", name, value)),
+        *(("--seccomp", str(seccomp)) if seccomp is not None else ()),
         "--", "/bin/sh", "-c", f'cp -r {GIVEN}/. {WORK}/ && exec "$@"', "sh", *command]
 
 
@@ -80,10 +83,13 @@ def _read_only() -> list[str]:
     return [part for path in places if os.path.exists(path) for part in ("--ro-bind", path, path)]
 
 
-def _hidden_package() -> list[str]:
-    """Where this package is installed among the libraries, an empty folder covers it."""
+def _hidden_packages() -> list[str]:
+    """Empty folders cover this package, where it is installed among the libraries, and nbgrader with its examples."""
     roots = [Path(os.path.realpath(path)) for path in (*SYSTEM, sys.base_prefix, sys.prefix)]
-    return ["--tmpfs", str(PACKAGE)] if any(PACKAGE.is_relative_to(root) for root in roots) else []
+    nbgrader = importlib.util.find_spec("nbgrader")
+    packages = [PACKAGE, *(Path(path) for path in (nbgrader.submodule_search_locations if nbgrader else ()))]
+    return [part for path in packages if any(Path(os.path.realpath(path)).is_relative_to(root) for root in roots)
+            for part in ("--tmpfs", str(path))]
 
 
 def _learners_side() -> list[str]:

@@ -6,17 +6,21 @@ waits without a deadline, keeps more than a limit, or believes a type.
 
 import ast
 import contextlib
+import re
 import time
 from pathlib import Path
 from queue import Empty
 
+import zmq
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.channels import ZMQSocketChannel
 from jupyter_client.manager import KernelManager
 from nbformat import NotebookNode
-from nbformat.v4 import new_output, output_from_msg
 
 from autograder.learner.calls import Call, CodeError, Reply
 from autograder.learner.wire import WireError, dumps, loads
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.outputs import Collector, error_output
 from autograder.sandbox.provisioner import sandboxed
 
 START_SECONDS = 60
@@ -25,6 +29,8 @@ ANSWER_SECONDS = 20
 """What a busy machine may take to answer on top of the time that the code itself has."""
 REMOTE = "__import__('autograder.learner.remote', fromlist=['answer'])"
 OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
+CHANNELS = {"iopub": (16 * MIB, 20), "shell": (96 * MIB, 4), "stdin": (MIB, 4), "control": (MIB, 20)}
+"""Bytes of one message, and how many may wait: a flood ends in the sandbox and not in the grader's memory."""
 QUIET_KERNEL = ["--HistoryManager.enabled=False", "--IPKernelApp.capture_fd_output=False"]
 
 
@@ -45,6 +51,8 @@ class Sandbox:
         self.output_left = 4 * self.limits.output_bytes
         self.manager.start_kernel(extra_arguments=QUIET_KERNEL)
         self.client = self.manager.blocking_client()
+        for channel in CHANNELS:
+            _connect(self.client, channel)
         self.client.start_channels()
         try:
             self.client.wait_for_ready(timeout=START_SECONDS)
@@ -121,34 +129,58 @@ class Sandbox:
                 self.manager.shutdown_kernel(now=True)
                 raise OutOfTime(f"The code gave no answer within {seconds:g} seconds.")
         try:
-            value = ast.literal_eval(reply["content"]["user_expressions"]["value"]["data"]["text/plain"])
-        except (KeyError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            text = reply["user_expressions"]["value"]["data"]["text/plain"]
+            return ast.literal_eval(text) if _is_one_text(text) else ""
+        except (KeyError, TypeError, ValueError, SyntaxError, MemoryError):
             return ""
-        return value if isinstance(value, str) else ""
 
     def _reply(self, request: str, wait: float = 0.1) -> dict | None:
-        """The shell's reply to a request, if it arrives within `wait` seconds."""
-        with contextlib.suppress(Empty):
-            message = self.client.get_shell_msg(timeout=wait)
-            if message.get("parent_header", {}).get("msg_id") == request:
-                return message
-        return None
+        """The content of the shell's reply to a request, if it arrives within `wait` seconds."""
+        found = self._message("shell", request, wait)
+        return found[1] or None if found else None
+
+    def _message(self, channel: str, request: str, wait: float) -> tuple[str, dict] | None:
+        """Kind and content of the channel's next message, both empty if it belongs to another request; None for none.
+
+        Raises Stopped where a message cannot be read: code broke its own kernel, which goes no further.
+        """
+        try:
+            message = getattr(self.client, f"get_{channel}_msg")(timeout=wait)
+            parent, kind, content = message["parent_header"], message["msg_type"], message["content"]
+            mine = parent.get("msg_id") == request
+            return (kind, content) if mine and isinstance(content, dict) else ("", {})
+        except Empty:
+            return None
+        except Exception:  # whatever a forged message makes the deserialiser raise
+            self.manager.shutdown_kernel(now=True)
+            raise Stopped("The code broke the messages of its own kernel.") from None
 
     def _collect(self, request: str, collector: "Collector", seconds: float) -> bool:
         """Collect outputs until the cell is done; False when the time is over."""
         end, replied = time.monotonic() + seconds, None
         while time.monotonic() < end:
-            with contextlib.suppress(Empty):
-                message = self.client.get_iopub_msg(timeout=0.05 if replied is None else 0.5)
-                if message.get("parent_header", {}).get("msg_id") == request and collector.take(message):
+            message = self._message("iopub", request, 0.05 if replied is None else 0.5)
+            if message is not None:
+                if collector.take(*message):
                     self._drop_reply(request, replied)
                     return True
                 continue
             if replied is not None:  # the reply came, its end was lost in a flood of output
+                collector.lost()
+                self._listen_again()
                 return True
             replied = self._reply(request, wait=0)
             self._require_alive()
         return False
+
+    def _listen_again(self) -> None:
+        """Connect the outputs anew: ZeroMQ ends a connection over which a message came that is too long."""
+        self.client.iopub_channel.stop()
+        self.client._iopub_channel = None
+        _connect(self.client, "iopub").start()
+        end = time.monotonic() + GRACE_SECONDS
+        while time.monotonic() < end and self._message("iopub", self.client.kernel_info(), 0.2) is None:
+            self._require_alive()
 
     def _drop_reply(self, request: str, replied: dict | None) -> None:
         if replied is None:
@@ -167,50 +199,18 @@ class Sandbox:
             raise Stopped(self.verdict or "The code ended the Python process.")
 
 
-class Collector:
-    """Turns messages into a cell's outputs, up to a number of bytes."""
-
-    def __init__(self, limit: int):
-        self.outputs: list[NotebookNode] = []
-        self.limit, self.taken = limit, 0
-
-    def take(self, message: dict) -> bool:
-        """Take one message; True when it says that the cell is done."""
-        kind, content = message.get("msg_type"), message.get("content", {})
-        if kind == "status":
-            return content.get("execution_state") == "idle"
-        if kind == "clear_output":
-            self.outputs.clear()
-        elif kind in ("stream", "display_data", "execute_result", "error"):
-            self._add(message)
-        return False
-
-    def _add(self, message: dict) -> None:
-        left = self.limit - self.taken
-        if left <= 0:
-            return
-        try:
-            output = output_from_msg(message)
-        except (KeyError, ValueError, TypeError):
-            return
-        size = len(str(message["content"]))
-        if size > left:
-            kept = str(output.text)[:left] if output.output_type == "stream" else ""
-            output = new_output("stream", name="stdout", text=f"{kept}\n[output too long: the rest was not kept]\n")
-        self.taken += min(size, left)
-        self._append(output)
-
-    def _append(self, output: NotebookNode) -> None:
-        """Streams of one name grow together, as they do on screen."""
-        last = self.outputs[-1] if self.outputs else None
-        if output.output_type == "stream" and last and last.output_type == "stream" and last.name == output.name:
-            last.text += output.text
-        else:
-            self.outputs.append(output)
+def _connect(client: BlockingKernelClient, channel: str) -> ZMQSocketChannel:
+    """A channel with its limits: its socket takes those that the context has at this moment."""
+    size, count = CHANNELS[channel]
+    client.context.setsockopt(zmq.MAXMSGSIZE, size)
+    client.context.setsockopt(zmq.RCVHWM, count)
+    return getattr(client, f"{channel}_channel")
 
 
-def error_output(name: str, text: str) -> NotebookNode:
-    return new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])
+def _is_one_text(text: str) -> bool:
+    """Whether it is one text as Python writes it; anything else (endless lists, sums) is not even parsed."""
+    quote = text[:1]
+    return quote in ("'", '"') and text[-1] == quote and quote not in re.sub(r"\\.", "", text[1:-1])
 
 
 def _unreadable(why: str) -> Reply:

@@ -4,6 +4,7 @@ Entry point `autograder-bubblewrap` of the group `jupyter_client.kernel_provisio
 Unix sockets in a folder that both sides see, because inside there is no network.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from traitlets import Instance, Unicode
 
 from autograder.sandbox.bubblewrap import inner_environment, sandbox_command
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.seccomp import as_descriptor
 from autograder.sandbox.watchdog import Watchdog
 
 
@@ -28,6 +30,7 @@ class BubblewrapProvisioner(LocalProvisioner):
     limits = Instance(Limits, args=())
     watchdog: Watchdog | None = None
     folder: Path | None = None
+    seccomp: int | None = None
 
     @property
     def verdict(self) -> str | None:
@@ -45,12 +48,18 @@ class BubblewrapProvisioner(LocalProvisioner):
         manager.transport, manager.ip, manager.cache_ports = "ipc", str(sockets / "k"), False
         manager.connection_file = str(sockets / "c.json")
         kwargs = await super().pre_launch(**kwargs)
-        kwargs["cmd"] = sandbox_command(kwargs["cmd"], given, sockets, self.limits, inner_environment())
-        return kwargs | {"cwd": str(self.folder), "preexec_fn": self.limits.apply, "env": {},
+        self.seccomp = as_descriptor()
+        kwargs["cmd"] = sandbox_command(kwargs["cmd"], given, sockets, self.limits, inner_environment(), self.seccomp)
+        inherited = () if self.seccomp is None else (self.seccomp,)
+        return kwargs | {"cwd": str(self.folder), "preexec_fn": self.limits.apply, "env": {}, "pass_fds": inherited,
                          "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
-        info = await super().launch_kernel(cmd, **kwargs)
+        try:
+            info = await super().launch_kernel(cmd, **kwargs)
+        finally:
+            if self.seccomp is not None:
+                os.close(self.seccomp)
         process = self.process
         self.watchdog = Watchdog(process.pid, self.limits, self.folder / "s", process.kill)
         return info
