@@ -1,164 +1,201 @@
-"""Grades a class with nbgrader: `autograder grade`.
+"""Grades a class: `autograder grade`.
 
-Runs nbgrader's own commands with the project's configuration: generate_assignment (into the classroom's own gradebook
-and `release` folder), autograde, generate_feedback, export. Says one line a student. What was graded with the same
-submission, exercise, criteria and seed is not graded again; `--force` does.
+Three steps for each assignment. Submissions are taken in and executed side by side, in sandboxes, by Dask workers; the
+results are kept by content. Then one process writes: plain `nbgrader autograde`, whose plug-in finds every result.
+Then feedback pages and marks. What was graded with the same submission, exercise, criteria and seed is not graded
+again; `--force` does. A run that was ended in the middle, however rudely, is gone on with by the next.
 """
 
 import argparse
 import hashlib
 import json
 import os
-import re
-import subprocess
+import shutil
+import sqlite3
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from autograder.classroom.columns import padded, width
+from autograder.classroom.commands import LOG, Commands, Failure
+from autograder.classroom.execution import Execution, Found, outcome
 from autograder.classroom.folders import Classroom
-from autograder.classroom.gradebook import fingerprint_of_marks, forget, full_names, mark_of
+from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, opened
+from autograder.grading.plugin import FAILED
 from autograder.grading.store import JUDGES
 from autograder.sandbox.bubblewrap import NoSandbox, bubblewrap
 from autograder.settings import REPOSITORY, book_url
 
 STATE = "graded.json"
-LOG = "nbgrader.log"
+PATIENCE = 60
+"""Seconds that another program may hold the gradebook."""
 GRADES_DEPEND_ON = JUDGES
 PAGES_DEPEND_ON = ("exercises", "classroom/feedback.py", "classroom/markup.py", "classroom/reports.py",
-                   "classroom/feedback_template")
-
-BEGINS = re.compile(r"\] (?:Sanitizing|Converting notebook) .*/([^/]+)/([^/]+)/[^/]+\.ipynb$")
-FAILED = re.compile(r"\] There was an error processing assignment: .*/([^/]+)/([^/]+)$")
-ENDS = re.compile(r"\] Setting destination file permissions")
-
-
-class Failure(Exception):
-    """nbgrader could not do a step at all."""
+                   "classroom/state.py", "classroom/feedback_template")
 
 
 class Course:
-    """One run over one classroom."""
+    """One run over one classroom.
 
-    def __init__(self, classroom: Classroom, force: bool = False, say: Callable[[str], None] = print):
-        self.classroom, self.force, self.say = classroom, force, say
+    students: only these; workers: how many processes execute; scheduler: the address of a Dask cluster instead.
+    """
+
+    def __init__(self, classroom: Classroom, force: bool = False, say: Callable[[str], None] = print,
+                 students: list[str] | None = None, workers: int | None = None, scheduler: str | None = None):
+        self.classroom, self.force, self.say, self.only = classroom, force, say, students
+        self.commands = Commands(classroom)
+        self.execution = Execution(classroom, force, workers or os.cpu_count() or 1, scheduler)
         self.state_file = classroom.folder / STATE
-        self.state = json.loads(self.state_file.read_text()) if self.state_file.exists() and not force else {}
+        self.state = {}
 
     def grade(self, assignments: list[str]) -> bool:
-        """All steps for the given assignments; whether every submission went through."""
+        """All steps for the given assignments; whether every submission was brought to its end."""
         self.classroom.make()
-        self._once("roster", self.classroom.roster, "db", "student", "import", str(self.classroom.roster))
-        self.names = full_names(self.classroom)
-        incomplete = [assignment for assignment in assignments if not self._assignment(assignment)]
-        if not self.classroom.marks.exists():
-            self.state.pop("exported", None)
-        self._once("exported", self.classroom.gradebook, "export", "--to", str(self.classroom.marks))
+        with alone(self.classroom):
+            self.state = {} if self.force else self._kept_state()
+            self._once("roster", self.classroom.roster, "db", "student", "import", str(self.classroom.roster))
+            self.names = full_names(self.classroom)
+            incomplete = [assignment for assignment in assignments if not self._assignment(assignment)]
+            if not self.classroom.marks.exists():
+                self.state.pop("exported", None)
+            self._once("exported", self.classroom.gradebook, "export", "--to", str(self.classroom.marks))
         return not incomplete
+
+    def _kept_state(self) -> dict:
+        try:
+            return json.loads(self.state_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
 
     def _once(self, step: str, what: Path, *arguments: str) -> None:
         """Run a command that depends on one file, unless the file is as it was the last time."""
         if what.exists() and (now := digest(what)) != self.state.get(step):
-            self.nbgrader(*arguments)
+            self.commands.run(*arguments)
             self.state[step] = now
             self._save()
 
     def _assignment(self, assignment: str) -> bool:
         self._register(assignment)
-        students = self.classroom.students(assignment)
+        students = self._students(assignment)
         seen = self.state.setdefault(assignment, {})
-        grading = digest_of_code(GRADES_DEPEND_ON) + str(self.classroom.grading_seed())
+        grading = digest_of_code(GRADES_DEPEND_ON) + str(self.classroom.grading_seed()) + book_url()
         wanted = {s: digest(self.classroom.submitted / s / assignment, self.classroom.release / assignment, grading)
                   for s in students}
-        todo = [s for s in students if seen.get(s, {}).get("graded") != wanted[s]
-                or not list((self.classroom.autograded / s / assignment).glob("*.ipynb"))]
+        known = self._in_gradebook(assignment)
+        todo = [s for s in students if seen.get(s, {}).get("graded") != wanted[s] or s not in known
+                or not self._written(assignment, s)]
         if len(todo) < len(students):
             self.say(f"{assignment}: {len(students) - len(todo)} of {len(students)} submissions are graded already")
-        failed = self._autograde(assignment, todo, wanted)
-        self._feedback(assignment, [s for s in students if s not in failed])
-        return not failed
+        for student in todo:  # what is there afterwards is of this run
+            seen.pop(student, None)
+            shutil.rmtree(self.classroom.autograded / student / assignment, ignore_errors=True)
+        self._save()
+        again = self._grade(assignment, todo, wanted)
+        self._feedback(assignment, students)
+        return not again
+
+    def _students(self, assignment: str) -> list[str]:
+        students = self.classroom.students(assignment)
+        if missing := sorted(set(self.only or ()) - set(students)):
+            raise Failure(f"{', '.join(missing)} handed in nothing for {assignment}; see {self.classroom.submitted}.")
+        return students if self.only is None else sorted(self.only)
 
     def _register(self, assignment: str) -> None:
         """Bring the exercise as it is now into the gradebook."""
         source = digest(REPOSITORY / "solutions" / assignment, REPOSITORY / "nbgrader_config.py")
         if self.state.get("registered", {}).get(assignment) == source and self.classroom.gradebook.exists():
             return
-        self.nbgrader("generate_assignment", assignment, "--force",
-                      f"--CourseDirectory.release_directory={self.classroom.release}")
+        self.commands.run("generate_assignment", assignment, "--force",
+                          f"--CourseDirectory.release_directory={self.classroom.release}")
         self.state.setdefault("registered", {})[assignment] = source
         self._save()
 
-    def _autograde(self, assignment: str, todo: list[str], wanted: dict[str, str]) -> set[str]:
-        """Grade these students; the set of those whose submission could not be graded."""
-        failed, columns = set(), max((width(self.names.get(s, s)) for s in todo), default=0)
-        for number, (student, well, seconds) in enumerate(self.steps("autograde", assignment, todo), start=1):
-            if well:
+    def _grade(self, assignment: str, todo: list[str], wanted: dict[str, str]) -> set[str]:
+        """Grade these students; the set of those for whom the next run should try again."""
+        found = self.execution(assignment, todo)
+        columns = max((width(self.names.get(s, s)) for s in todo), default=0)
+        for number, student in enumerate(self._write(assignment, todo, found), start=1):
+            if student not in found.again:
                 self.state[assignment][student] = {"graded": wanted[student]}
-                earned, available = mark_of(self.classroom, assignment, student)
-                result = f"{earned:g} of {available:g}"
-            else:
-                failed.add(student)
-                self.state[assignment].pop(student, None)
-                forget(self.classroom, assignment, student)  # an older mark must not stand for this submission
-                result = f"could not be graded, see {self.classroom.folder / LOG}"
-            self._save()
+                self._save()
+            earned, available = mark_of(self.classroom, assignment, student)
             name = self.names.get(student, student)
-            self.say(f"{assignment}  {number:>3}/{len(todo)}  {padded(name, columns)}  {result}  ({seconds:.1f} s)")
-        return failed
+            seconds = found.seconds.get(student, 0.0)
+            said = outcome(self.classroom.autograded / student / assignment)
+            self.say(f"{assignment}  {number:>3}/{len(todo)}  {padded(name, columns)}  {earned:g} of {available:g}  "
+                     f"({seconds:.1f} s){said}")
+        found.close()
+        return found.again & set(todo)
+
+    def _write(self, assignment: str, todo: list[str], found: Found) -> Iterator[str]:
+        """Bring everybody's result into the gradebook and the folder `autograded`; each student who is through.
+
+        Whatever nbgrader cannot grade is handed in again in its name, as an empty exercise that says why.
+        """
+        def autograde(students: list[str], **more) -> Iterator[str]:
+            return self.commands.steps("autograde", assignment, students, lambda s: self._written(assignment, s),
+                                       **{FAILED: str(found.reasons_file())}, **more)
+
+        left, single = [s for s in todo if s not in found.aside], False
+        while left:  # after a stop on the way nbgrader goes on with the others; who is left is tried on its own
+            some = left[:1] if single else left
+            through = yield from _passed_on(autograde(some))
+            if not through and len(some) == 1:
+                self._require_working_order()
+                found.give_up(some[0], f"nbgrader could not process it: {self.commands.last or 'no reason given'}")
+                through = set(some)
+            single = not through
+            left = [s for s in left if s not in through]
+        if found.aside:
+            folder = found.hand_in_for(assignment, self.classroom.release / assignment)
+            through = yield from _passed_on(autograde(sorted(found.aside), submitted=folder))
+            if missing := found.aside.keys() - through:
+                raise Failure(f"nbgrader can note nothing about {', '.join(sorted(missing))}: {self.commands.last} "
+                              f"({self.classroom.folder / LOG} tells more)")
+
+    def _written(self, assignment: str, student: str) -> bool:
+        """Whether a graded notebook lies there, with its end stated."""
+        return outcome(self.classroom.autograded / student / assignment) is not None
+
+    def _in_gradebook(self, assignment: str) -> set[str]:
+        with opened(self.classroom) as gradebook:
+            return {submission.student.id for submission in gradebook.assignment_submissions(assignment)}
+
+    def _require_working_order(self) -> None:
+        """Raises OSError for a full disk, Failure for a locked gradebook: no submission is to blame then."""
+        probe = self.classroom.folder / "room.part"
+        try:
+            probe.write_bytes(b"0" * 2**20)
+        finally:
+            probe.unlink(missing_ok=True)
+        try:
+            with closing(sqlite3.connect(self.classroom.gradebook, timeout=PATIENCE)) as database:
+                database.execute("BEGIN IMMEDIATE")
+                database.rollback()
+        except sqlite3.OperationalError as error:
+            raise Failure(f"{self.classroom.gradebook}: {error}. Close what uses it and run the same command again; "
+                          "what is done is kept.") from None
 
     def _feedback(self, assignment: str, students: list[str]) -> None:
         code = digest_of_code(PAGES_DEPEND_ON) + book_url()
         wanted = {s: digest(self.classroom.autograded / s / assignment,
                             code + fingerprint_of_marks(self.classroom, assignment, s)) for s in students}
-        todo = [s for s in students if self.state[assignment].get(s, {}).get("feedback") != wanted[s]
-                or not list((self.classroom.feedback / s / assignment).glob("*.html"))]
+        seen = self.state[assignment]
+        pages = {s: self.classroom.feedback / s / assignment for s in students}
+        todo = [s for s in students if seen.get(s, {}).get("feedback") != wanted[s] or not has_page(pages[s])]
+        for student in todo:
+            shutil.rmtree(pages[student], ignore_errors=True)
         done = 0
-        for student, well, _ in self.steps("generate_feedback", assignment, todo):
-            if well:
-                done += 1
-                self.state[assignment][student]["feedback"] = wanted[student]
-                self._save()
+        for student in self.commands.steps("generate_feedback", assignment, todo, lambda s: has_page(pages[s])):
+            done += 1
+            seen.setdefault(student, {})["feedback"] = wanted[student]
+            self._save()
         if todo:
             self.say(f"{assignment}  feedback: {done} of {len(todo)} pages written")
-
-    def steps(self, command: str, assignment: str, students: list[str]) -> Iterator[tuple[str, bool, float]]:
-        """Run one nbgrader command over some students and tell, as it goes on, who is done and how it went."""
-        if not students:
-            return
-        others = {path.parent.name for folder in (self.classroom.submitted, self.classroom.autograded)
-                  for path in folder.glob(f"*/{assignment}")} - set(students)
-        arguments = [command, assignment, "--force", f"--CourseDirectory.student_id_exclude={','.join(sorted(others))}"]
-        waiting, current, began = set(students), None, time.monotonic()
-        with self.start(arguments) as process, (self.classroom.folder / LOG).open("a", encoding="utf-8") as log:
-            for line in process.stdout:
-                log.write(line)
-                line = line.rstrip()
-                if match := BEGINS.search(line):
-                    if match[1] != current:
-                        current, began = match[1], time.monotonic()
-                elif (match := FAILED.search(line)) or (ENDS.search(line) and current):
-                    student = match[1] if match else current
-                    if student in waiting:
-                        waiting.discard(student)
-                        yield student, match is None, time.monotonic() - began
-                    current = None
-        for student in sorted(waiting):
-            yield student, False, 0.0
-
-    def start(self, arguments: list[str]) -> subprocess.Popen:
-        environment = os.environ | {"CLASSROOM": str(self.classroom.folder), "PYTHONUNBUFFERED": "1"}
-        environment.setdefault("OMP_NUM_THREADS", "1")  # tensors are tiny: more threads only get in each other's way
-        return subprocess.Popen([sys.executable, "-m", "nbgrader", *arguments], cwd=REPOSITORY, env=environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
-
-    def nbgrader(self, *arguments: str) -> None:
-        """Run one command that concerns nobody in particular. Raises Failure with what it said."""
-        with self.start(list(arguments)) as process:
-            said = process.stdout.read()
-        if process.returncode != 0:
-            raise Failure(f"`nbgrader {' '.join(arguments)}` failed:\n{said.strip()}")
 
     def _save(self) -> None:
         draft = self.state_file.with_suffix(".part")
@@ -166,16 +203,44 @@ class Course:
         draft.replace(self.state_file)
 
 
+def _passed_on(students: Iterator[str]):
+    """Yields each student on; its value is the set of all."""
+    through = set()
+    for student in students:
+        through.add(student)
+        yield student
+    return through
+
+
+def has_page(folder: Path) -> bool:
+    return any(folder.glob("*.html"))
+
+
+@contextmanager
+def alone(classroom: Classroom) -> Iterator[None]:
+    """One grading at a time in a classroom. The lock ends with its process, however that ends."""
+    try:
+        with FileLock(classroom.folder / "grading.lock", timeout=10):
+            yield
+    except Timeout:
+        raise Failure(f"Another `autograder grade` is at work in {classroom.folder}; wait for it, or end it.") from None
+
+
 def digest(*things: Path | str) -> str:
-    """A hash of files, of folders with all their files, and of texts."""
+    """A hash of files, of folders with all their files, and of texts. A link counts as its text."""
     total = hashlib.sha256()
     for thing in things:
         if isinstance(thing, str):
             total.update(thing.encode())
             continue
         for path in sorted(thing.rglob("*")) if thing.is_dir() else [thing]:
-            if path.is_file() and "__pycache__" not in path.parts:
-                total.update(path.name.encode() + path.read_bytes())
+            if "__pycache__" in path.parts:
+                continue
+            total.update(path.name.encode("utf-8", "surrogateescape"))
+            if path.is_symlink():
+                total.update(os.fsencode(path.readlink()))
+            elif path.is_file():
+                total.update(path.read_bytes())
     return total.hexdigest()
 
 
@@ -185,14 +250,22 @@ def digest_of_code(parts: tuple[str, ...]) -> str:
     return digest(*(Path(__file__).parent.parent / part for part in parts))
 
 
-def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="autograder grade", description=__doc__)
+def arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="autograder grade", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignment", nargs="*", help="which (default: all that were handed in)")
     parser.add_argument("--classroom", help="its folder (default: the environment's CLASSROOM, else classroom)")
+    parser.add_argument("--students", help="only these, by id: ada,bao")
+    parser.add_argument("--workers", type=int, help="how many submissions are run at a time (default: one a core)")
+    parser.add_argument("--scheduler", help="the address of a running Dask scheduler (tcp://...) that does the work")
     parser.add_argument("--force", action="store_true", help="grade again what is graded already")
     parser.add_argument("--no-sandbox", action="store_true",
                         help="run the submissions' code unprotected: for code that you wrote yourself only")
-    options = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    options = arguments(argv)
     if options.no_sandbox:
         os.environ["AUTOGRADER_NO_SANDBOX"] = "1"
         print("grade: WITHOUT A SANDBOX. The submissions' code runs with all your rights.", file=sys.stderr)
@@ -201,10 +274,19 @@ def main(argv: list[str]) -> int:
     if not assignments:
         print(f"grade: nothing was handed in under {classroom.submitted}.", file=sys.stderr)
         return 1
+    students = options.students.split(",") if options.students else None
     try:
         if not options.no_sandbox:
             bubblewrap()
-        return 0 if Course(classroom, options.force).grade(assignments) else 1
+        course = Course(classroom, options.force, students=students, workers=options.workers,
+                        scheduler=options.scheduler)
+        return 0 if course.grade(assignments) else 1
     except (Failure, NoSandbox) as failure:
         print(f"grade: {failure}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"grade: {error}. What is done is kept: put it right and run the same command again.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ngrade: stopped. What is done is kept: the same command goes on from here.", file=sys.stderr)
+        return 130

@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.sandbox.limits import Limits
+from autograder.settings import book_url
 
 PACKAGE = Path(__file__).resolve().parent.parent
 JUDGES = ("learner", "sandbox", "judging", "exercises", "reference", "reporting", "grading", "corpus")
@@ -37,7 +38,7 @@ def fingerprint(notebook: NotebookNode, files: dict[str, bytes], seed: int | Non
                 protected: bool) -> str:
     """The key of a submission's result."""
     cells = [(cell.cell_type, cell.source, _role(cell)) for cell in notebook.cells]
-    facts = [cells, seed, asdict(limits), protected, code_digest(), os.environ.get("BOOK_URL", ""),
+    facts = [cells, seed, asdict(limits), protected, code_digest(), book_url(),
              {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
@@ -45,6 +46,13 @@ def fingerprint(notebook: NotebookNode, files: dict[str, bytes], seed: int | Non
 def _role(cell: NotebookNode) -> list:
     facts = cell.metadata.get("nbgrader", {})
     return [facts.get("grade_id"), bool(facts.get("grade")), bool(facts.get("solution")), bool(facts.get("locked"))]
+
+
+def packed(notebook: NotebookNode, seconds: float = 0.0) -> bytes:
+    """The outputs and the state of an executed notebook, and how long it took."""
+    return json.dumps({"outputs": [[c.execution_count, c.outputs] if c.cell_type == "code" else None
+                                   for c in notebook.cells],
+                       "state": notebook.metadata["autograder"], "seconds": round(seconds, 2)}).encode()
 
 
 class Store:
@@ -57,18 +65,22 @@ class Store:
         return self.folder / key[:2] / f"{key}.json"
 
     def __contains__(self, key: str) -> bool:
-        return self.path(key).exists()
+        return self.read(key) is not None
 
-    def put(self, key: str, notebook: NotebookNode) -> None:
-        """Keep the outputs and the state of an executed notebook."""
-        result = {"outputs": [[c.execution_count, c.outputs] if c.cell_type == "code" else None
-                              for c in notebook.cells],
-                  "state": notebook.metadata["autograder"]}
+    def read(self, key: str) -> dict | None:
+        """A kept result; None where there is none, or none that can be read."""
+        try:
+            return json.loads(self.path(key).read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def put(self, key: str, result: bytes) -> None:
+        """Keep what `packed` gave."""
         path = self.path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, suffix=".part", delete=False) as part:
             try:
-                json.dump(result, part)
+                part.write(result)
                 part.flush()
                 os.fsync(part.fileno())
                 os.replace(part.name, path)
@@ -76,11 +88,14 @@ class Store:
                 Path(part.name).unlink(missing_ok=True)
                 raise
 
+    def drop(self, key: str) -> None:
+        """Forget a result, so that it is made again."""
+        self.path(key).unlink(missing_ok=True)
+
     def apply(self, key: str, notebook: NotebookNode) -> bool:
-        """Write a kept result into the notebook; False where there is none (or none that can be read)."""
-        try:
-            result = json.loads(self.path(key).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        """Write a kept result into the notebook; False where there is none."""
+        result = self.read(key)
+        if result is None:
             return False
         for cell, kept in zip(notebook.cells, result["outputs"], strict=True):
             if kept is not None:

@@ -4,8 +4,6 @@ import contextlib
 import csv
 import io
 import stat
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -13,10 +11,7 @@ from class_tools import ASSIGNMENT, NOTEBOOK
 from nbgrader.utils import is_solution
 
 from autograder.classroom import pipeline
-from autograder.classroom.folders import Classroom
-from autograder.classroom.gradebook import marks_of, opened
-from autograder.classroom.marks import class_table, marks_text
-from autograder.classroom.pipeline import Course
+from autograder.classroom.gradebook import marks_of
 from autograder.classroom.reports import found_report, has_error
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.judge import judge
@@ -110,45 +105,6 @@ def test_a_mark_given_by_hand_renews_one_page_and_the_export(graded):
     assert rows.keys() == set(STUDENTS)
     assert rows["ada"]["score"] == "31.5" and rows["ada"]["max_score"] == "32.0"
     assert rows["esra"]["last_name"] == "Şahin"
-
-
-SAID = """\
-[AutogradeApp | INFO] Sanitizing {submitted}/ada/{assignment}/{notebook}.ipynb
-[AutogradeApp | ERROR] There was an error processing assignment: {submitted}/ada/{assignment}
-[AutogradeApp | ERROR] Traceback (most recent call last): no space left on device
-[AutogradeApp | INFO] Sanitizing {submitted}/bao/{assignment}/{notebook}.ipynb
-[AutogradeApp | INFO] Setting destination file permissions to 444
-[AutogradeApp | INFO] Sanitizing {submitted}/chloe/{assignment}/{notebook}.ipynb
-"""
-
-
-@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own use of its database
-def test_what_could_not_be_graded_loses_its_old_mark_and_stops_nobody(tmp_path, monkeypatch):
-    """Ada's grading fails, Bảo's goes well, and nbgrader dies while it grades Chloé's."""
-    room, said = Classroom(tmp_path / "class"), []
-    room.make()
-    with opened(room) as gradebook:
-        gradebook.add_assignment(ASSIGNMENT)
-        gradebook.add_notebook(NOTEBOOK, ASSIGNMENT)
-        gradebook.add_grade_cell("check_f", NOTEBOOK, ASSIGNMENT, max_score=4.0, cell_type="code")
-        for student in ("ada", "bao", "chloe"):
-            (room.submitted / student / ASSIGNMENT).mkdir(parents=True)
-            gradebook.add_student(student)
-            gradebook.add_submission(ASSIGNMENT, student)
-            grade = gradebook.find_grade("check_f", NOTEBOOK, ASSIGNMENT, student)
-            grade.auto_score, grade.needs_manual_grade = 3.0, False
-        gradebook.db.commit()
-    output = SAID.format(submitted=room.submitted, assignment=ASSIGNMENT, notebook=NOTEBOOK)
-    monkeypatch.setattr(Course, "start", lambda course, arguments: subprocess.Popen(
-        [sys.executable, "-c", f"print({output!r})"], stdout=subprocess.PIPE, text=True))
-
-    assert not Course(room, say=said.append).grade([ASSIGNMENT])
-    failed = f"could not be graded, see {room.folder / pipeline.LOG}  (0.0 s)"
-    assert said[:3] == [f"{ASSIGNMENT}    1/3  ada    {failed}", f"{ASSIGNMENT}    2/3  bao    3 of 4  (0.0 s)",
-                        f"{ASSIGNMENT}    3/3  chloe  {failed}"]
-    assert [marks_of(room, ASSIGNMENT, student) is None for student in ("ada", "bao", "chloe")] == [True, False, True]
-    assert "no space left" in (room.folder / pipeline.LOG).read_text()
-    assert marks_text(None, handed_in=True) in class_table(room)
 
 
 def test_nothing_to_grade_is_said(tmp_path):

@@ -1,0 +1,116 @@
+"""Executes submissions as Dask tasks: on a cluster of this computer's own, or on any that is there already.
+
+Tasks carry bytes and give bytes, so workers need no shared disk, and nothing that a learner's code made is unpickled.
+"""
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import dask
+import psutil
+from distributed import Client, KilledWorker, LocalCluster, as_completed
+
+from autograder.grading.jobs import Job, OtherVersion, execute
+from autograder.sandbox.bubblewrap import NoSandbox
+
+ALLOWED_DEATHS = 2
+"""A worker that dies may not have died of the submission; one that outlives no worker is given up."""
+SCRATCH = "nss-run-"
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": ALLOWED_DEATHS,
+    "distributed.scheduler.worker-saturation": 1.0,  # no submission waits on a worker that another one may end
+    "distributed.worker.memory.terminate": False,  # the sandbox has a limit of its own
+    "distributed.scheduler.http.routes": [], "distributed.worker.http.routes": [],  # no web pages about the class
+}
+
+
+class NoWorkers(RuntimeError):
+    """There is nobody to do the work; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of one job: a result, or the reason why there is none."""
+
+    key: str
+    result: bytes | None
+    reason: str = ""
+
+
+@contextmanager
+def connected(workers: int, scheduler: str | None = None, patience: float = 60) -> Iterator[Client]:
+    """A client of the given scheduler, or of a new local cluster that ends with the context."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if scheduler:
+        try:
+            client = Client(scheduler, timeout=patience, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise NoWorkers(f"No scheduler answers at {scheduler} ({error}); "
+                            "start one with `dask scheduler`.") from None
+        with client:
+            _wait_for_workers(client, scheduler, patience)
+            yield client
+        return
+    with dask.config.set(SETTINGS), _scratch() as folder, \
+            LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                         memory_limit=0, security=True, silence_logs=logging.CRITICAL, local_directory=str(folder),
+                         env={"OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}) as cluster, \
+            Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+def _wait_for_workers(client: Client, scheduler: str, patience: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError:
+        raise NoWorkers(f"The scheduler at {scheduler} has no workers; start one with `dask worker {scheduler} "
+                        "--nthreads 1` where this package is installed.") from None
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A folder for the workers' files, and an end to what runs that were killed have left."""
+    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        if not psutil.pid_exists(int(left.name.removeprefix(SCRATCH).partition("-")[0])):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def results(client: Client, jobs: Iterable[Job], task: Callable[[bytes], bytes] = execute) -> Iterator[Done]:
+    """Execute the jobs; each result as soon as it is there, in no particular order.
+
+    Only a few jobs at a time are given away, so that a large class does not fill anybody's memory.
+    """
+    waiting = iter(jobs)
+    window = 2 * max(1, sum(client.nthreads().values()))
+
+    def send(job: Job):
+        return client.submit(task, job.to_bytes(), key=f"grade-{job.key}", pure=False)
+
+    running = as_completed([send(job) for job in islice(waiting, window)], loop=client.loop)
+    for future in running:
+        yield _done(future)
+        future.release()
+        if (job := next(waiting, None)) is not None:
+            running.add(send(job))
+
+
+def _done(future) -> Done:
+    """Raises NoSandbox and OtherVersion: no other submission would fare better."""
+    key = future.key.removeprefix("grade-")
+    try:
+        return Done(key, future.result())
+    except (NoSandbox, OtherVersion):
+        raise
+    except KilledWorker:
+        return Done(key, None, f"The grader's process died {ALLOWED_DEATHS + 1} times while it ran this submission.")
+    except Exception as error:
+        return Done(key, None, f"A fault of the grader, not of the submission: {type(error).__name__}: {error}")
