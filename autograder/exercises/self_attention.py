@@ -435,7 +435,7 @@ class maximum_not_subtracted_inside(_Projections):
 
 @self_attention.misconception(see=f"{CHAPTER}#mistake-swapped")
 class keys_ask(_Projections):
-    """Your scores are transposed: token j's key meets token i's query where it should be the other way round."""
+    """Your scores are transposed: rows belong to keys and columns to queries, so each key chooses among queries."""
 
     def forward(self, x):
         q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
