@@ -65,6 +65,11 @@ class _Functions(TorchFunctionMode):
 
 
 class _Operators(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Otherwise the first guarded call loads torch's compiler, a second of work that nothing here uses."""
+        return False
+
     def __init__(self, watch: Watch):
         super().__init__()
         self.watch = watch
