@@ -39,3 +39,13 @@ def grade_three_times(classroom: Classroom) -> list[list[str]]:
     mark_by_hand(classroom, "ada", 3.5, COMMENT)
     assert Course(classroom, say=said[2].append).grade([ASSIGNMENT])
     return said
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The corpus of attacks, a line each, from whichever process ran them."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
+    lines = [str(value) for report in reports for name, value in report.user_properties if name == "attack"]
+    if lines:
+        terminalreporter.write_sep("=", f"{len(lines)} attacks kept to the honest mark")
+        for line in sorted(lines):
+            terminalreporter.write_line(line)

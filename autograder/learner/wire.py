@@ -14,7 +14,7 @@ import torch
 
 from autograder.learner.calls import Call, CodeError, Handle, Live, Opaque, Reply, Seed
 
-LIMIT = 64 * 2**20
+LIMIT = 16 * 2**20
 """Bytes of one message; a reply to a criterion has a few thousand."""
 
 DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in (

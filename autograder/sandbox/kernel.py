@@ -29,7 +29,7 @@ ANSWER_SECONDS = 20
 """What a busy machine may take to answer on top of the time that the code itself has."""
 REMOTE = "__import__('autograder.learner.remote', fromlist=['answer'])"
 OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
-CHANNELS = {"iopub": (16 * MIB, 20), "shell": (96 * MIB, 4), "stdin": (MIB, 4), "control": (MIB, 20)}
+CHANNELS = {"iopub": (16 * MIB, 20), "shell": (24 * MIB, 4), "stdin": (MIB, 4), "control": (MIB, 20)}
 """Bytes of one message, and how many may wait: a flood ends in the sandbox and not in the grader's memory."""
 QUIET_KERNEL = ["--HistoryManager.enabled=False", "--IPKernelApp.capture_fd_output=False"]
 
@@ -162,12 +162,13 @@ class Sandbox:
             message = self._message("iopub", request, 0.05 if replied is None else 0.5)
             if message is not None:
                 if collector.take(*message):
-                    self._drop_reply(request, replied)
+                    _require_no_exit(replied or self._reply(request, wait=GRACE_SECONDS))
                     return True
                 continue
             if replied is not None:  # the reply came, its end was lost in a flood of output
                 collector.lost()
                 self._listen_again()
+                _require_no_exit(replied)
                 return True
             replied = self._reply(request, wait=0)
             self._require_alive()
@@ -182,10 +183,6 @@ class Sandbox:
         while time.monotonic() < end and self._message("iopub", self.client.kernel_info(), 0.2) is None:
             self._require_alive()
 
-    def _drop_reply(self, request: str, replied: dict | None) -> None:
-        if replied is None:
-            self._reply(request, wait=GRACE_SECONDS)
-
     def _interrupt(self, request: str, collector: "Collector") -> None:
         seconds = f"{self.limits.cell_seconds:g} seconds"
         self.manager.interrupt_kernel()
@@ -197,6 +194,13 @@ class Sandbox:
     def _require_alive(self) -> None:
         if not self.alive:
             raise Stopped(self.verdict or "The code ended the Python process.")
+
+
+def _require_no_exit(reply: dict | None) -> None:
+    """`exit()` in a notebook ends the kernel a moment after its cell."""
+    payload = (reply or {}).get("payload")
+    if isinstance(payload, list) and any(isinstance(p, dict) and p.get("source") == "ask_exit" for p in payload):
+        raise Stopped("The code ended the Python process.")
 
 
 def _connect(client: BlockingKernelClient, channel: str) -> ZMQSocketChannel:
