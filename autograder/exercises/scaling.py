@@ -382,6 +382,12 @@ def plus_instead_of_minus(p):
     return torch.diag_embed(p) + p.unsqueeze(-1) * p.unsqueeze(-2)
 
 
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def diagonal_formula_everywhere(p):
+    """You use p_i (1 - p_j) for every entry; the 1 belongs to the diagonal alone."""
+    return p.unsqueeze(-1) * (1 - p.unsqueeze(-2))
+
+
 # --- scaled_dot_product_attention ------------------------------------------------------------------------------
 
 def _attention_case(given: Inputs) -> Call:
@@ -502,3 +508,10 @@ def normalised_over_queries(query, key, value):
 def weights_not_returned(query, key, value):
     """You return the output alone; the attention weights are asked for too."""
     return torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1) @ value
+
+
+@scaled_dot_product_attention.misconception(see="04_self_attention#mistake-module")
+def output_and_weights_swapped(query, key, value):
+    """You return the weights first and the output second; it is the other way round."""
+    weights = torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
+    return weights, weights @ value

@@ -116,6 +116,12 @@ def keys_not_transposed(q, k):
     return q @ k
 
 
+@attention_scores.misconception(see=f"{CHAPTER}#mistake-swapped")
+def all_axes_reversed(q, k):
+    """You turn all axes of k around with `k.T`, the batch too; only the last two are to be swapped."""
+    return q @ k.T
+
+
 # --- attention_weights -----------------------------------------------------------------------------------------
 
 def _weights_case(given: Inputs) -> Call:
@@ -231,6 +237,13 @@ def scores_edited_in_place(scores):
     """Your weights are right, but you subtract the maximum inside the scores that you were given."""
     scores -= scores.amax(dim=-1, keepdim=True)
     return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+
+
+@attention_weights.misconception(see=f"{CHAPTER}#mistake-softmax-axis")
+def summed_axis_lost(scores):
+    """The axis that you reduce disappears, so the rows no longer line up; `keepdim=True` keeps it with size 1."""
+    exponentials = (scores - scores.amax(dim=-1)).exp()
+    return exponentials / exponentials.sum(dim=-1)
 
 
 # --- weighted_sum ----------------------------------------------------------------------------------------------
@@ -476,3 +489,13 @@ class projections_with_bias(nn.Module):
         q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
         weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
         return weights @ v, weights
+
+
+@self_attention.misconception(see=f"{CHAPTER}#mistake-module")
+class output_and_weights_swapped(_Projections):
+    """You return the weights first and the output second; it is the other way round."""
+
+    def forward(self, x):
+        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+        weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
+        return weights, weights @ v

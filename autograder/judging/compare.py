@@ -26,6 +26,11 @@ class Difference:
     message: str
     detail: str = ""
 
+    def __post_init__(self):
+        for name in ("message", "detail"):
+            text = getattr(self, name)
+            object.__setattr__(self, name, text[:1].upper() + text[1:])
+
 
 def form_problem(reply: Reply, expected: Reply, names: Sequence[str]) -> Difference | None:
     """What is wrong with the reply before any value is looked at, or None."""
@@ -39,9 +44,10 @@ def form_problem(reply: Reply, expected: Reply, names: Sequence[str]) -> Differe
 def raised_problem(error: CodeError) -> Difference:
     """The learner's own exception. Its text may quote inputs, and so may the name of a class of its own."""
     kind = error.kind if isinstance(getattr(builtins, error.kind, None), type) else "an exception"
-    where = f" in line {error.line}" if error.line else ""
-    source = f": `{error.source}`" if error.source else ""
-    return Difference(f"Your code raised {kind}.", f"{error.kind}{where}{source}: {error.text}")
+    place = ", ".join(part for part in (f"line {error.line}" if error.line else "",
+                                        f"`{error.source}`" if error.source else "",
+                                        error.kind if error.kind != kind else "") if part)
+    return Difference(f"Your code raised {kind}.", f"{place}: {error.text}" if place else error.text)
 
 
 def _parameter_problem(found: dict, wanted: dict) -> Difference:
@@ -114,7 +120,7 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     if isinstance(wanted, tuple):
         parts = zip(found, wanted, names, strict=True)
         return next((p for f, w, n in parts if (p := value_problem(f, w, [n], tolerance)) is not None), None)
-    what = f"`{names[0]}`" if len(names) == 1 else "the result"
+    what = "the result" if len(names) != 1 else names[0] if " " in names[0] else f"`{names[0]}`"
     if not isinstance(wanted, torch.Tensor):
         same = close_numbers(found, wanted) if isinstance(wanted, float) else found == wanted
         return None if same else Difference(f"{what} is wrong.", f"Yours is {found}, right is {wanted}.")
@@ -122,7 +128,7 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     if not bool(wrong.any()):
         return None
     share = 100 * wrong.double().mean().item()
-    count = f"{share:.0f} % of the values" if 1 <= share < 100 else ("All values" if share == 100 else "A few values")
+    count = "All values" if share == 100 else f"{min(share, 99):.0f} % of the values" if share >= 1 else "A few values"
     largest = (found.double() - wanted.double())[wrong].abs().max().item()
     return Difference(f"{count} of {what} differ from the right ones.", f"The largest difference is {largest:.3g}.")
 
@@ -150,6 +156,6 @@ def gradient_problem(reply: Reply, expected: Reply, arguments: Sequence[str],
         yours = found.get(name)
         if yours is None:
             return Difference(f"No gradient reaches `{name}`: somewhere the computation leaves torch's graph.")
-        if problem := value_problem(yours, right, [f"gradient of {name}"], tolerance):
+        if problem := value_problem(yours, right, [f"the gradient of `{name}`"], tolerance):
             return problem
     return None

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from autograder.judging.report import COULD_NOT_RUN, FAILED, NOT_ATTEMPTED, PASSED, Example, Outcome, Report
-from autograder.reporting.text import headline, points, rounded, summary, title
+from autograder.judging.report import COULD_NOT_RUN, FAILED, PASSED, Example, Outcome, Report
+from autograder.reporting.text import headline, messages, points, rounded, summary, title
 from autograder.settings import book_link
 
 ACCENT = {PASSED: "#2a9d6f", FAILED: "#c8553d", COULD_NOT_RUN: "#b58900"}
@@ -30,8 +30,9 @@ def as_html(report: Report) -> str:
     parts += [_diagnosis(name, *report.explanations[name]) for name in report.diagnoses]
     if report.attempted:
         wrong = [outcome for outcome in report.outcomes if outcome.status != PASSED]
-        parts += [_outcome(outcome) for outcome in wrong[:1]]
-        parts.append(_the_other_failures(wrong[1:]))
+        said = messages(report)
+        parts += [_outcome(outcome, said) for outcome in wrong[:1]]
+        parts.append(_the_other_failures(wrong[1:], said))
         parts.append(_what_holds([outcome for outcome in report.outcomes if outcome.status == PASSED]))
     if report.printed and report.score < report.points:
         parts.append(f"<details><summary>What your code printed</summary><pre>{escape(report.printed)}</pre></details>")
@@ -70,18 +71,18 @@ def _line(outcome: Outcome) -> str:
             f'<span style="{QUIET}">({earned})</span>')
 
 
-def _outcome(outcome: Outcome) -> str:
-    message = "" if outcome.message in ("", NOT_ATTEMPTED) else f"<br>{code_marked(outcome.message)}"
+def _outcome(outcome: Outcome, said: dict[str, str]) -> str:
+    message = f"<br>{code_marked(said[outcome.criterion])}" if said[outcome.criterion] else ""
     example = _example(outcome.example) if outcome.example else ""
     return f'<div style="margin: 0.6em 0">{_line(outcome)}{message}{example}</div>'
 
 
-def _the_other_failures(outcomes: list[Outcome]) -> str:
+def _the_other_failures(outcomes: list[Outcome], said: dict[str, str]) -> str:
     """Folded: after a wrong value most criteria fail too, and the first one is what to work on."""
     if not outcomes:
         return ""
     return (f"<details><summary>Does not hold either ({len(outcomes)})</summary>"
-            + "".join(map(_outcome, outcomes)) + "</details>")
+            + "".join(_outcome(outcome, said) for outcome in outcomes) + "</details>")
 
 
 def _what_holds(outcomes: list[Outcome]) -> str:

@@ -38,17 +38,27 @@ def summary(report: Report) -> str:
     return f"{failed} of {len(report.outcomes)} criteria {'does' if failed == 1 else 'do'} not hold yet."
 
 
+def messages(report: Report) -> dict[str, str]:
+    """What each criterion has to say, by its name; what was said before is not said in full again."""
+    told, said = set(), {}
+    for outcome in report.outcomes:
+        message = "" if outcome.message == NOT_ATTEMPTED else outcome.message
+        said[outcome.criterion] = "The same as above." if message and message in told else message
+        told.add(message)
+    return said
+
+
 def as_text(report: Report) -> str:
     """The whole report."""
-    lines = [headline(report), summary(report)]
+    lines, said = [headline(report), summary(report)], messages(report)
     for name, (sentence, see) in report.explanations.items():
         lines += [f"Looks like: {title(name)}. {sentence}", f"  Read: {book_link(see)}"]
     if report.attempted:
         for outcome in report.outcomes:
             lines.append(f"[{MARKS[outcome.status]}] {outcome.sentence} "
                          f"({points(outcome.earned)}/{points(outcome.points)})")
-            if outcome.message and outcome.message != NOT_ATTEMPTED:
-                lines.append(f"    {outcome.message}")
+            if said[outcome.criterion]:
+                lines.append(f"    {said[outcome.criterion]}")
             if outcome.example:
                 lines += ["    " + line for line in example_as_text(outcome.example).splitlines()]
     if report.printed and report.score < report.points:

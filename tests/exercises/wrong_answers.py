@@ -418,6 +418,8 @@ NAMED = {
     ("weighted_sum", "sum made one"): "renormalised",
     ("weighted_sum", "softmax where it is no distribution"): "softmax_applied_again",
     ("SelfAttention", "scaled in training only"): "not_scaled",
+    ("SelfAttention", "weights first"): "output_and_weights_swapped",
+    ("scaled_dot_product_attention", "weights first"): "output_and_weights_swapped",
     ("dot_product_std", "largest"): "variance_returned",  # near it for d_k = 11
     ("dot_product_std", "sum of the two"): "key_is_the_query",  # both have the variance 2 d_k
     ("dot_product_std", "rounded"): "generator_seeded_again",  # both give one number for every state
