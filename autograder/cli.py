@@ -8,6 +8,7 @@ COMMANDS = {
     "grade": ("autograder.classroom.pipeline", "grade a class: marks, feedback pages and the marks file"),
     "sample-class": ("autograder.classroom.sample", "make a class of submissions to try the grading with"),
     "marks": ("autograder.classroom.marks", "show the marks and the diagnosed misconceptions of a class"),
+    "report": ("autograder.classroom.report", "write what a class has understood: a page and a table"),
     "outputs": ("autograder.book.outputs", "run the chapters top to bottom and store their outputs"),
     "road": ("autograder.book.road", "draw the map of the course on the book's first page"),
     "claims": ("autograder.book.claims", "write book/claims.md from the claims list and the chapters"),

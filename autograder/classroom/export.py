@@ -113,12 +113,13 @@ class Spreadsheet(ClassExport):
 
     def rows(self, entries: list[Entry]) -> list[list[object]]:
         head = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
-                "late_submission_penalty", "score", "max_score", "open_points", "state", "reason", "cell", "sandboxed"]
+                "late_submission_penalty", "score", "max_score", "open_points", "state", "reason", "cell",
+                "exercise", "sandboxed"]
         return [head, *([
             e.assignment.name, e.assignment.duedate, e.submission and e.submission.timestamp, e.student.id,
             e.student.last_name, e.student.first_name, e.student.email, e.raw, e.penalty, e.score,
             float(e.assignment.max_score), e.open, e.ending.state, e.ending.reason, e.ending.cell,
-            ("yes" if e.ending.protected else "NO") if e.submission else None] for e in entries)]
+            e.ending.exercise, ("yes" if e.ending.protected else "NO") if e.submission else None] for e in entries)]
 
 
 class Platform(ClassExport):

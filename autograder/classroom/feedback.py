@@ -185,6 +185,11 @@ def marks(number: float) -> str:
     return f"{float(number):g}"
 
 
+def capitalize_first(text: str) -> str:
+    """"cell 3 (SelfAttention)" at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def plain(text: str) -> str:
     """Text for an attribute or a title: Markdown's back ticks and stars left out."""
     return escape(re.sub(r"[`*$]", "", text))
@@ -217,7 +222,7 @@ class FeedbackExporter(HTMLExporter):
 
     def default_filters(self):
         yield from super().default_filters()
-        for function in (markdown, inline_markdown, sanitise, marks, only_comments, plain, shortened):
+        for function in (markdown, inline_markdown, sanitise, marks, only_comments, plain, shortened, capitalize_first):
             yield function.__name__, function
 
     def _init_resources(self, resources):

@@ -80,11 +80,14 @@ class Mistake:
 
 def mistakes(report: Report) -> list[Mistake]:
     """The report's diagnoses, explained; names that the exercise does not know are left out."""
-    if not report.diagnoses:
-        return []
+    found = (known_mistake(report.exercise, name) for name in report.diagnoses)
+    return [mistake for mistake in found if mistake]
+
+
+def known_mistake(exercise: str, name: str) -> Mistake | None:
+    """One misconception, explained; None where the exercise does not know it."""
     from autograder.judging.catalogue import all_exercises  # loads torch, and most pages have no diagnosis
 
-    exercise = all_exercises().get(report.exercise)
-    known = {m.name: m for m in exercise.misconceptions} if exercise else {}
-    return [Mistake(title(name), known[name].sentence, book_link(known[name].see))
-            for name in report.diagnoses if name in known]
+    asked = all_exercises().get(exercise)
+    return next((Mistake(title(name), m.sentence, book_link(m.see))
+                 for m in (asked.misconceptions if asked else []) if m.name == name), None)

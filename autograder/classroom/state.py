@@ -29,18 +29,27 @@ ENDINGS = "autograder"
 
 @dataclass(frozen=True)
 class Ending:
-    """`waiting` names the checks that gave no result; `cell` counts from 1; `protected` is False without a sandbox."""
+    """`waiting` names the checks that gave no result; `protected` is False without a sandbox.
+
+    cell, exercise: the cell that stopped the grading (counted from 1) and, where it belongs to one, its exercise.
+    """
 
     state: str
     reason: str = ""
     cell: int | None = None
     waiting: tuple[str, ...] = ()
     protected: bool = True
+    exercise: str = ""
 
     def __str__(self) -> str:
         """One sentence or two, the state first."""
-        where = f" at cell {self.cell}" if self.cell else ""
+        where = f" at {self.place}" if self.cell else ""
         return f"{self.state}{where}: {self.reason}" if self.reason else self.state
+
+    @property
+    def place(self) -> str:
+        """The cell that stopped the grading, in words; empty where none did."""
+        return f"cell {self.cell}" + (f" ({self.exercise})" if self.exercise else "") if self.cell else ""
 
     @property
     def needs_a_person(self) -> bool:
@@ -63,7 +72,17 @@ def ending_of(notebook: NotebookNode) -> Ending:
     if state == GRADED and waiting:
         names = ", ".join(f"`{name.removeprefix('check_')}`" for name in waiting)
         state, reason = PARTLY, f"The check of {names} could not be run to its end."
-    return Ending(state, reason, facts.get("cell"), waiting, facts.get("protected", True))
+    number = facts.get("cell")
+    number = number if isinstance(number, int) and 0 < number <= len(notebook.cells) else None
+    return Ending(state, reason, number, waiting, facts.get("protected", True),
+                  exercise_at(notebook, number) if number else "")
+
+
+def exercise_at(notebook: NotebookNode, number: int) -> str:
+    """The exercise that a cell belongs to: that of the last answer or check up to it."""
+    named = [cell.metadata.nbgrader["grade_id"] for cell in notebook.cells[:number]
+             if is_solution(cell) or is_grade(cell)]
+    return named[-1].removeprefix("check_") if named else ""
 
 
 def worst(endings: Iterable[Ending]) -> Ending:
@@ -146,10 +165,10 @@ def answer_cells(notebook: NotebookNode) -> dict[str, str]:
 def comment_on(ending: Ending, handed_in: str) -> str:
     """What the gradebook says beside an answer that waits. File names in a reason must not become Markdown."""
     reason = re.sub(r"[<>\[\]`]", "", ending.reason) or "The check gave no result."
-    where = f" (cell {ending.cell})" if ending.cell else ""
-    what = "This submission could not be graded" if ending.state == FAILED else "This check could not be judged"
+    where = f" It stopped at {ending.place}." if ending.cell else ""
+    what = "This submission could not be graded" if ending.state == FAILED else "This answer could not be judged"
     when = f" Handed in {handed_in}." if handed_in else ""
-    return f"{what}{where}: {reason} A person should look.{when}"
+    return f"{what}: {reason}{where} A person should look.{when}"
 
 
 def _text(path: Path) -> str:
