@@ -85,7 +85,7 @@ lock: $(ENVIRONMENT) ## requirements.txt from the ranges in pyproject.toml (UPGR
 # ---------------------------------------------------------------------------------------------------------
 
 $(ENVIRONMENT): requirements.txt pyproject.toml tools/install.py
-	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here: install Python 3.11," \
+	@$(PYTHON) -c '' 2>/dev/null || { echo "There is no $(PYTHON) here: install Python 3.11," \
 	  "or say where it is with 'make course PYTHON=/path/to/python3.11'." >&2; exit 1; }
 	@$(PYTHON) tools/install.py
 	@mkdir -p $(STAMPS) && touch $@

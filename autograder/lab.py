@@ -91,7 +91,7 @@ def main(argv: list[str]) -> int:
         prog="autograder lab", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="Further options, for example --no-browser, go to JupyterLab.",
     )
-    parser.add_argument("--port", type=int, default=8888, help="JupyterLab's port (default 8888)")
+    parser.add_argument("--port", type=serve.port_number, default=8888, help="JupyterLab's port (default 8888)")
     options, extra = parser.parse_known_args(argv)
     try:
         serve.require_free_port(options.port, "lab")

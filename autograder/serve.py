@@ -30,6 +30,13 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
+def port_number(text: str) -> int:
+    """The type of `--port`: a port that anybody may listen on."""
+    if not (text.isdecimal() and 1024 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port for this: choose a number from 1024 to 65535.")
+    return int(text)
+
+
 def require_free_port(port: int, target: str) -> None:
     """Raises PortInUse where something listens on the port; `target` is the make target for the remedy."""
     with socket.socket() as probe:
@@ -56,7 +63,7 @@ def serve_in_thread(folder: Path = BUILT_BOOK) -> str:
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="autograder serve", description=__doc__)
-    parser.add_argument("--port", type=int, default=8000, help="the port (default 8000)")
+    parser.add_argument("--port", type=port_number, default=8000, help="the port (default 8000)")
     port = parser.parse_args(argv).port
     if not (BUILT_BOOK / "index.html").exists():
         print("The book is not built yet: run `make book` first.", file=sys.stderr)

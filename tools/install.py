@@ -69,6 +69,9 @@ def explain(log):
         return ("The package index cannot be reached: check the network (or the proxy settings), then run "
                 "the command again; finished downloads are kept.")
     missing = re.search(r"No matching distribution found for (\S+)", log)
+    if missing and "(from versions: none)" in log:
+        return (f"The package index does not answer, or has no {missing[1]} at all: check the network (or the "
+                "proxy settings), then run the command again; finished downloads are kept.")
     if missing:
         return (f"The package index has no {missing[1]} for this computer and Python: "
                 "`make lock UPGRADE=1` takes the versions that it has.")

@@ -44,6 +44,8 @@ def test_without_a_network_the_reason_is_the_network(tmp_path, monkeypatch):
 @pytest.mark.parametrize("log, words", [
     ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
     ("ERROR: No matching distribution found for torch==2.13.0", "has no torch==2.13.0 for this computer"),
+    ("ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n"
+     "ERROR: No matching distribution found for torch==2.13.0", "does not answer, or has no torch==2.13.0 at all"),
     ("ERROR: something else\n", "pip failed (ERROR: something else)"),
     ("", "pip failed (without a message)"),
 ])

@@ -73,6 +73,14 @@ def test_a_port_in_use_is_one_sentence(main, target, capsys, tmp_path, monkeypat
                                        f"with `make {target} PORT={port + 1}`.\n")
 
 
+@pytest.mark.parametrize("port", ["80", "99999", "-1", "abc"])
+@pytest.mark.parametrize("main", [lab.main, serve.main])
+def test_what_is_no_port_is_one_sentence(main, port, capsys):
+    with pytest.raises(SystemExit):
+        main([f"--port={port}"])
+    assert f"{port!r} is no port for this: choose a number from 1024 to 65535." in capsys.readouterr().err
+
+
 def test_the_book_is_served_as_it_lies_there(tmp_path):
     (tmp_path / "index.html").write_text("the book")
     with urllib.request.urlopen(f"{serve.serve_in_thread(tmp_path)}/index.html", timeout=10) as page:

@@ -42,9 +42,13 @@ def test_the_commands_of_a_page_exist(page):
 
 
 def test_a_missing_python_is_one_sentence(tmp_path):
-    run = make(f"STAMPS={tmp_path}/stamps", "PYTHON=no-such-python", f"{tmp_path}/stamps/environment")
-    assert run.returncode
-    assert run.stderr.startswith("There is no no-such-python here: install Python 3.11, or say where it is")
+    shim = tmp_path / "a-shim-of-nothing"  # it is on the path, and a version manager finds no Python for it
+    shim.write_text("#!/bin/sh\necho command not found >&2\nexit 127\n")
+    shim.chmod(0o755)
+    for python in ("no-such-python", str(shim)):
+        run = make(f"STAMPS={tmp_path}/stamps", f"PYTHON={python}", f"{tmp_path}/stamps/environment")
+        assert run.returncode
+        assert run.stderr.startswith(f"There is no {python} here: install Python 3.11, or say where it is")
 
 
 def test_what_is_up_to_date_is_not_made_again(tmp_path):
