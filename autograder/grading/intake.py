@@ -135,17 +135,17 @@ def _same_grade_id(cell: NotebookNode, answer: Answer) -> bool:
 
 
 def _same_id(cell: NotebookNode, answer: Answer) -> bool:
-    return not answer.grade_id and bool(answer.cell_id) and cell.get("id") == answer.cell_id
+    return bool(answer.cell_id) and cell.get("id") == answer.cell_id
 
 
 def _same_text(cell: NotebookNode, answer: Answer) -> bool:
     released = inert_markdown(cell.source) if cell.cell_type == "markdown" else cell.source
-    return not answer.grade_id and released.strip() == answer.source.strip()
+    return released.strip() == answer.source.strip()
 
 
 def _defines_the_same(cell: NotebookNode, answer: Answer) -> bool:
     """An answer cell whose function or class the learner's cell defines."""
-    if answer.grade_id or answer.cell_type != "code" or not cell.metadata.get("nbgrader", {}).get("solution"):
+    if answer.cell_type != "code" or not cell.metadata.get("nbgrader", {}).get("solution"):
         return False
     return cell.cell_type == "code" and bool(defined_names(cell.source) & defined_names(answer.source))
 

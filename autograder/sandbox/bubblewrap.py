@@ -64,7 +64,8 @@ def inner_environment() -> dict[str, str]:
     """The whole environment of the untrusted code; nothing of ours is inherited by accident."""
     environment = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/home/learner", "LANG": "C.UTF-8",
-        "PYTHONPATH": COURSE, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg",
+        "PYTHONPATH": COURSE, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg",
         "IPYTHONDIR": "/home/learner/.ipython", "JUPYTER_RUNTIME_DIR": "/home/learner/runtime",
         "NBGRADER_EXECUTION": "autograde",
     }

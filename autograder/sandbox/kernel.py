@@ -32,6 +32,8 @@ OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
 CHANNELS = {"iopub": (16 * MIB, 20), "shell": (24 * MIB, 4), "stdin": (MIB, 4), "control": (MIB, 20)}
 """Bytes of one message, and how many may wait: a flood ends in the sandbox and not in the grader's memory."""
 QUIET_KERNEL = ["--HistoryManager.enabled=False", "--IPKernelApp.capture_fd_output=False"]
+LIBRARIES_FIRST = ["--IPKernelApp.ignore_cwd=True", "--IPKernelApp.exec_lines=import sys; sys.path.append('')"]
+"""A learner's own modules can be imported, and none takes the place of a library's."""
 
 
 class Stopped(Exception):
@@ -49,7 +51,7 @@ class Sandbox:
         self.limits = limits or Limits()
         self.manager = sandboxed(KernelManager, given, self.limits) if protected else KernelManager()
         self.output_left = 4 * self.limits.output_bytes
-        self.manager.start_kernel(extra_arguments=QUIET_KERNEL)
+        self.manager.start_kernel(extra_arguments=[*QUIET_KERNEL, *LIBRARIES_FIRST])
         self.client = self.manager.blocking_client()
         for channel in CHANNELS:
             _connect(self.client, channel)
