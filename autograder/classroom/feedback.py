@@ -20,6 +20,7 @@ from traitlets import Bool, default
 from autograder.classroom.markup import mathml, sanitise
 from autograder.classroom.reports import Mistake, Report, found_report, has_error, mistakes
 from autograder.classroom.state import FAILED, GRADED, PARTLY, ending_of, gave_no_result
+from autograder.grading.hidden import without_hidden_tests
 from autograder.settings import book_link
 
 TEMPLATE = Path(__file__).parent / "feedback_template"
@@ -69,6 +70,8 @@ class Summarise(Preprocessor):
         rows, heading = [], ""
         for cell in nb.cells:
             heading = last_heading(cell) or heading
+            if cell.cell_type == "code" and not utils.is_solution(cell):
+                cell.source = without_hidden_tests(cell.source)
             if utils.is_grade(cell) or utils.is_task(cell):
                 rows.append(self._row(cell, heading, pending))
         resources["feedback"] = {

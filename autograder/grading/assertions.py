@@ -3,6 +3,9 @@
 Names that a test reads and that neither it nor the locked set-up cells define are looked up in the sandbox. Plain
 data arrive as copies. Functions, classes and other objects arrive as stand-ins: calling one sends the arguments into
 the sandbox and brings the result back as data. Tensors keep their gradients across the wall.
+
+What stands between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS` is run like the rest and never shown: not its
+lines, not what it prints, not what its errors say.
 """
 
 import ast
@@ -16,8 +19,14 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from autograder.grading.hidden import hidden_lines
 from autograder.grading.standins import stand_in
+from autograder.sandbox.inert import printable
 from autograder.sandbox.kernel import Sandbox
+from autograder.sandbox.outputs import error_output
+
+TEST_FILE = "<test>"
+HIDDEN_FAILURE = error_output("HiddenTest", "A hidden test does not hold.")
 
 
 def names_read(source: str) -> list[str]:
@@ -47,34 +56,59 @@ class Assertions:
         """Remember a locked cell; it is run here only if there is a test cell of this kind."""
         self.setups.append(source)
 
-    def run(self, source: str) -> list[NotebookNode]:
-        """Run a test cell; its outputs, with the value of a last expression as the result."""
+    def run(self, source: str, points: float) -> list[NotebookNode]:
+        """Run a test cell; its outputs. A last expression that is a number is the mark, and must be one."""
         shown = io.StringIO()
-        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
-            try:
-                namespace = self._namespace()
-                unknown = [name for name in names_read(source) if name not in namespace]
-                borrowed = {name: stand_in(self.sandbox(), name) for name in unknown if self.sandbox().defines(name)}
-                value = _execute(source, namespace | borrowed)
-            except Exception as error:
-                return [*_printed(shown), _error(error)]
-        result = new_output("execute_result", data={"text/plain": repr(value)}, execution_count=1)
-        return [*_printed(shown), *([] if value is None else [result])]
+        test = Statements(source, shown)
+        try:
+            value = test.run(self._known(source))
+        except Exception as error:
+            return [*_printed(shown), HIDDEN_FAILURE if test.in_hidden(error) else _error(error)]
+        if type(value) not in (int, float):
+            return _printed(shown)
+        if not 0 <= value <= points:  # NaN is neither
+            return [*_printed(shown), error_output("NotGraded", f"The test gave {value!r}, which is no mark between 0 "
+                                                                f"and {points:g}. A person should look.")]
+        return [*_printed(shown), new_output("execute_result", data={"text/plain": repr(value)}, execution_count=1)]
+
+    def _known(self, source: str) -> dict[str, Any]:
+        """What the test can name: its own set-up, and stand-ins for what the learner defined."""
+        namespace = self._namespace()
+        unknown = [name for name in names_read(source) if name not in namespace]
+        return namespace | {name: stand_in(self.sandbox(), name) for name in unknown if self.sandbox().defines(name)}
 
     def _namespace(self) -> dict[str, Any]:
         if self.namespace is None:
             self.namespace = {"__name__": "__main__"}
             for source in self.setups:
-                _execute(source, self.namespace)
+                Statements(source, io.StringIO()).run(self.namespace)
         return self.namespace
 
 
-def _execute(source: str, namespace: dict[str, Any]) -> Any:
-    """Run a cell's code; the value of its last line if that is an expression."""
-    tree = ast.parse(source)
-    last = ast.Expression(tree.body.pop().value) if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<test>", "exec"), namespace)
-    return eval(compile(last, "<test>", "eval"), namespace) if last is not None else None
+class Statements:
+    """One test cell, run statement by statement, so that hidden ones stay silent."""
+
+    def __init__(self, source: str, shown: io.StringIO):
+        self.body, self.shown = ast.parse(source).body, shown
+        self.hidden = hidden_lines(source)
+
+    def run(self, namespace: dict[str, Any]) -> Any:
+        """Run it all; the value of the last statement if that is an expression."""
+        value = None
+        for statement in self.body:
+            lines = range(statement.lineno, statement.end_lineno + 1)
+            heard = io.StringIO() if self.hidden.intersection(lines) else self.shown
+            with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
+                if statement is self.body[-1] and isinstance(statement, ast.Expr):
+                    value = eval(compile(ast.Expression(statement.value), TEST_FILE, "eval"), namespace)
+                else:
+                    exec(compile(ast.Module([statement], []), TEST_FILE, "exec"), namespace)
+        return value
+
+    def in_hidden(self, error: Exception) -> bool:
+        """Whether a hidden line has a part in an error."""
+        frames = traceback.walk_tb(error.__traceback__)
+        return any(f.f_code.co_filename == TEST_FILE and line in self.hidden for f, line in frames)
 
 
 def _printed(shown: io.StringIO) -> list[NotebookNode]:
@@ -82,6 +116,7 @@ def _printed(shown: io.StringIO) -> list[NotebookNode]:
 
 
 def _error(error: Exception) -> NotebookNode:
-    """The error alone: the lines of a test may be hidden from the learner."""
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return new_output("error", ename=type(error).__name__, evalue=str(error), traceback=[text])
+    """The error alone, as text that can be stored: a learner's exception may say anything."""
+    text = "".join(traceback.format_exception_only(error)).strip()[:2_000]
+    name, value = type(error).__name__, str(error)[:2_000]
+    return new_output("error", ename=printable(name), evalue=printable(value), traceback=[printable(text)])

@@ -19,8 +19,10 @@ from autograder.grading.assertions import Assertions
 from autograder.judging.catalogue import find_exercise
 from autograder.judging.judge import judge_answer
 from autograder.reporting.display import as_bundle
-from autograder.sandbox.kernel import Sandbox, Stopped, error_output
+from autograder.sandbox.inert import printable_throughout
+from autograder.sandbox.kernel import Sandbox, Stopped
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.outputs import error_output
 
 RESTARTS = 3
 """How often a kernel that a submission ended is started again, so that one bad answer does not cost the others."""
@@ -158,12 +160,12 @@ class Run:
         """Judge the exercise and write what `check` would have shown."""
         call = check_call(cell.source)
         if call is None:
-            cell.outputs = self.assertions.run(cell.source)
+            cell.outputs = self.assertions.run(cell.source, cell.metadata["nbgrader"].get("points") or 0)
         elif not self.sandbox.defines(call.variable):
             cell.outputs = [error_output("NameError", f"name '{call.variable}' is not defined")]
         else:
             report = judge_answer(find_exercise(call.exercise), partial(self.sandbox.ask, call.variable), self.seed)
-            cell.outputs = [new_output("display_data", data=as_bundle(report)),
+            cell.outputs = [new_output("display_data", data=printable_throughout(as_bundle(report))),
                             new_output("execute_result", data={"text/plain": repr(report.score)},
                                        execution_count=cell.execution_count)]
 
@@ -175,5 +177,9 @@ class Run:
         if self.restarts > RESTARTS:
             raise Stopped(f"{reason} It happened {self.restarts} times, so the rest was not run.")
         self.sandbox = self.start()
-        for source in self.replayed:
-            self.sandbox.execute(source)
+        for source in list(self.replayed):
+            try:
+                self.sandbox.execute(source)
+            except Stopped as again:  # it went well the first time; now it is left out
+                self.replayed.remove(source)
+                return self._go_on(number, str(again))
