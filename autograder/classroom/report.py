@@ -199,6 +199,8 @@ def reasons_to_look(notebook: NotebookNode, ending: Ending) -> list[str]:
     reasons = [str(ending)] if ending.needs_a_person else []
     if not ending.protected:
         reasons.append("graded without a sandbox")
+    if ending.slow:
+        reasons.append("took nearly all of its time")
     for number, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type != "code":
             continue

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat import NotebookNode
@@ -19,17 +20,22 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder.classroom.reports import found_report
 
+if TYPE_CHECKING:
+    from autograder.grading.plugin import SandboxedExecute
+
 GRADED, PARTLY, FAILED, NOT_HANDED_IN = "graded", "partly graded", "failed", "not handed in"
 WORST = (FAILED, PARTLY, GRADED)
 NOT_JUDGED = ("NotGraded", "Stopped")
 """Errors that the grader itself writes into a check: nothing is known about the answer."""
+NEARLY = 0.8
+"""The share of a notebook's time above which a submission is called slow."""
 ENDINGS = "autograder"
 """The notebook metadata that holds the state."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """`waiting` names the checks that gave no result; `protected` is False without a sandbox.
+    """`waiting` names the checks that gave no result; `protected` is False without a sandbox; `slow`: nearly too long.
 
     cell, exercise: the cell that stopped the grading (counted from 1) and, where it belongs to one, its exercise.
     """
@@ -40,6 +46,7 @@ class Ending:
     waiting: tuple[str, ...] = ()
     protected: bool = True
     exercise: str = ""
+    slow: bool = False
 
     def __str__(self) -> str:
         """One sentence or two, the state first."""
@@ -75,7 +82,7 @@ def ending_of(notebook: NotebookNode) -> Ending:
     number = facts.get("cell")
     number = number if isinstance(number, int) and 0 < number <= len(notebook.cells) else None
     return Ending(state, reason, number, waiting, facts.get("protected", True),
-                  exercise_at(notebook, number) if number else "")
+                  exercise_at(notebook, number) if number else "", facts.get("slow", False))
 
 
 def exercise_at(notebook: NotebookNode, number: int) -> str:
@@ -107,23 +114,31 @@ class SaveGrades(SaveAutoGrades):
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        nb.metadata.setdefault(ENDINGS, {})["protected"] = self.protected()
-        names = resources["nbgrader"]
-        place = (names["notebook"], names["assignment"], names["student"])
-        with Gradebook(names["db_url"]) as gradebook:
-            before = {c.name: c.auto_comment for c in gradebook.find_submission_notebook(*place).comments}
-        nb, resources = super().preprocess(nb, resources)
-        stamp = Path(resources.get("metadata", {}).get("path") or ".") / "timestamp.txt"
-        with Gradebook(names["db_url"]) as gradebook:
-            save_ending(gradebook.find_submission_notebook(*place), nb, before, _text(stamp))
-            gradebook.db.commit()
-        return nb, resources
-
-    def protected(self) -> bool:
-        """Whether the learner's code ran in the sandbox."""
         from autograder.grading.plugin import SandboxedExecute
 
-        return SandboxedExecute(parent=self.parent).protected and not os.environ.get("AUTOGRADER_NO_SANDBOX")
+        note_how_it_ran(nb.metadata.setdefault(ENDINGS, {}), SandboxedExecute(parent=self.parent))
+        names = resources["nbgrader"]
+        self.notebook_id, self.assignment_id, self.student_id = place = (
+            names["notebook"], names["assignment"], names["student"])
+        stamp = Path(resources.get("metadata", {}).get("path") or ".") / "timestamp.txt"
+        with Gradebook(names["db_url"]) as self.gradebook:
+            row = self.gradebook.find_submission_notebook(*place)
+            before = {comment.name: comment.auto_comment for comment in row.comments}
+            database = self.gradebook.db
+            save, database.commit = database.commit, database.flush  # all or nothing: nbgrader commits at each cell
+            nb, resources = super(SaveAutoGrades, self).preprocess(nb, resources)
+            save_ending(row, nb, before, _text(stamp))
+            save()
+        return nb, resources
+
+
+def note_how_it_ran(facts: dict, settings: "SandboxedExecute") -> None:
+    """Write into a notebook's state whether a sandbox was used, and whether the time nearly ran out.
+
+    The seconds themselves, which differ from run to run, are taken out: the same class gives the same notebooks.
+    """
+    facts["protected"] = settings.protected and not os.environ.get("AUTOGRADER_NO_SANDBOX")
+    facts["slow"] = facts.pop("seconds", 0.0) > NEARLY * settings.notebook_seconds
 
 
 def save_ending(row: SubmittedNotebook, notebook: NotebookNode, before: dict[str, str | None], handed_in: str) -> None:

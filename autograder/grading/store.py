@@ -100,5 +100,5 @@ class Store:
         for cell, kept in zip(notebook.cells, result["outputs"], strict=True):
             if kept is not None:
                 cell.execution_count, cell.outputs = kept[0], [nbformat.from_dict(output) for output in kept[1]]
-        notebook.metadata["autograder"] = result["state"]
+        notebook.metadata["autograder"] = result["state"] | {"seconds": result.get("seconds", 0.0)}
         return True

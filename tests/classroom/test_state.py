@@ -13,7 +13,18 @@ from autograder.classroom.gradebook import forget, marks_of, opened
 from autograder.classroom.marks import class_table
 from autograder.classroom.reports import REPORT
 from autograder.classroom.sample import write_class
-from autograder.classroom.state import FAILED, GRADED, NOT_HANDED_IN, PARTLY, Ending, ending_in, ending_of, worst
+from autograder.classroom.state import (
+    FAILED,
+    GRADED,
+    NOT_HANDED_IN,
+    PARTLY,
+    Ending,
+    ending_in,
+    ending_of,
+    note_how_it_ran,
+    worst,
+)
+from autograder.grading.plugin import SandboxedExecute
 from autograder.settings import REPOSITORY
 
 needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None,
@@ -51,6 +62,14 @@ def test_a_check_without_a_result_is_no_graded_submission(output):
 @pytest.mark.parametrize("output", [report_output(False), new_output("error", ename="NameError", evalue="f")])
 def test_a_wrong_answer_is_a_graded_one(output):
     assert ending_of(notebook(check_cell("f", output), state=GRADED)) == Ending(GRADED)
+
+
+@pytest.mark.parametrize(("seconds", "slow"), [(10.0, False), (190.0, True)])
+def test_a_submission_near_its_time_limit_is_called_slow(seconds, slow):
+    graded = notebook(check_cell("f"), state=GRADED, seconds=seconds)
+    note_how_it_ran(graded.metadata["autograder"], SandboxedExecute(notebook_seconds=200, protected=False))
+    assert ending_of(graded).slow == slow and not ending_of(graded).protected
+    assert "seconds" not in graded.metadata["autograder"]
 
 
 def test_the_worst_notebook_decides():
