@@ -18,6 +18,8 @@ SIGN = {PASSED: "✓", FAILED: "✗", COULD_NOT_RUN: "?"}
 WORD = {PASSED: "Holds", FAILED: "Does not hold", COULD_NOT_RUN: "Could not be checked"}
 CARD = "border-left: 4px solid {accent}; padding: 0.4em 0 0.4em 1em; margin: 0.5em 0; max-width: 46em; line-height: 1.5"
 QUIET = "opacity: 0.75"
+# JupyterLab takes the triangle away from what can be unfolded; this brings it back.
+SUMMARY = '<summary style="cursor: pointer; list-style: revert">'
 CELL = "border: 1px solid rgba(128,128,128,0.4); padding: 0.15em 0.5em; text-align: right"
 
 
@@ -35,7 +37,7 @@ def as_html(report: Report) -> str:
         parts.append(_the_other_failures(wrong[1:], said))
         parts.append(_what_holds([outcome for outcome in report.outcomes if outcome.status == PASSED]))
     if report.printed and report.score < report.points:
-        parts.append(f"<details><summary>What your code printed</summary><pre>{escape(report.printed)}</pre></details>")
+        parts.append(f"<details>{SUMMARY}What your code printed</summary><pre>{escape(report.printed)}</pre></details>")
     return "".join(parts) + "</section>"
 
 
@@ -81,7 +83,7 @@ def _the_other_failures(outcomes: list[Outcome], said: dict[str, str]) -> str:
     """Folded: after a wrong value most criteria fail too, and the first one is what to work on."""
     if not outcomes:
         return ""
-    return (f"<details><summary>Does not hold either ({len(outcomes)})</summary>"
+    return (f"<details>{SUMMARY}Does not hold either ({len(outcomes)})</summary>"
             + "".join(_outcome(outcome, said) for outcome in outcomes) + "</details>")
 
 
@@ -89,7 +91,7 @@ def _what_holds(outcomes: list[Outcome]) -> str:
     if not outcomes:
         return ""
     items = "".join(f'<li style="list-style: none">{_line(outcome)}</li>' for outcome in outcomes)
-    return (f"<details><summary>What holds ({len(outcomes)})</summary>"
+    return (f"<details>{SUMMARY}What holds ({len(outcomes)})</summary>"
             f'<ul style="padding-left: 0.5em; margin: 0.3em 0">{items}</ul></details>')
 
 
@@ -97,7 +99,7 @@ def _example(example: Example) -> str:
     given = "".join(_named(name, value) for name, value in example.arguments.items())
     results = "".join(f"<div>{_named(f'{name}, yours', yours, right)}{_named(f'{name}, right', right)}</div>"
                       for name, (yours, right) in example.results.items())
-    return f"<details open><summary>A small case where it goes wrong</summary><div>{given}</div>{results}</details>"
+    return f"<details open>{SUMMARY}A small case where it goes wrong</summary><div>{given}</div>{results}</details>"
 
 
 def _named(name: str, value: Any, right: Any = None) -> str:
