@@ -80,16 +80,17 @@ class ExerciseCount:
     criteria: dict[str, CriterionCount] = field(default_factory=dict)
     full: int = 0
     not_attempted: int = 0
-    no_report: int = 0
+    stopped: int = 0
     unknown: list[str] = field(default_factory=list)
 
-    def add(self, person: Person, mark: Mark, report: Report | None) -> None:
+    def add(self, person: Person, mark: Mark, report: Report | None, error: str = "") -> None:
+        """Count one check. Without a report it is a test of the instructor's own, or ended in an error."""
         self.points = mark.points
         if not mark.pending:
             self.earned.append(mark.score)
             self.full += mark.score == mark.points
         if report is None:
-            self.no_report += 1
+            self.stopped += bool(error)
             return
         self.not_attempted += report.not_attempted
         for c in report.criteria:
@@ -189,7 +190,7 @@ def _count(notebook: NotebookNode, person: Person, marks: dict[str, Mark], exerc
             continue
         report = found_report(cell)
         name = report.exercise if report else mark.cell.removeprefix("check_")
-        exercises.setdefault(name, ExerciseCount(name)).add(person, mark, report)
+        exercises.setdefault(name, ExerciseCount(name)).add(person, mark, report, has_error(cell))
         for diagnosis in report.diagnoses if report else ():
             made[name, diagnosis].append(person.name)
 

@@ -36,7 +36,7 @@ def test_criteria_are_counted_over_those_who_tried(found):
 
 
 def test_a_cell_that_never_defined_its_name_has_no_report(found):
-    assert next(e for e in found.exercises if e.name == "SelfAttention").no_report == 1  # Goran's missing colon
+    assert next(e for e in found.exercises if e.name == "SelfAttention").stopped == 1  # Goran's missing colon
 
 
 def test_misconceptions_are_ranked_and_lead_into_the_book(found):
@@ -101,6 +101,8 @@ def test_what_a_person_should_look_at():
     assert exercise.unknown == []  # it is known: the guard says it
     exercise.add(person, module.Mark("check_f", 1, 2, False), Report("f", (), False, False, False, ""))
     assert exercise.unknown == ["Ada"] and exercise.mean == 1 and exercise.full == 0
+    exercise.add(person, module.Mark("check_f", 2, 2, False), None)
+    assert exercise.full == 1 and exercise.stopped == 0, "a test of the instructor's own has no report"
 
 
 def test_numbers_and_bars():
