@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nbgrader.api import Gradebook, MissingEntry
 
+import autograder.classroom.patience  # noqa: F401 - for what importing it does
 from autograder.classroom.folders import Classroom
 
 

@@ -6,6 +6,7 @@ Tasks carry bytes and give bytes, so workers need no shared disk, and nothing th
 import logging
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -58,12 +59,21 @@ def connected(workers: int, scheduler: str | None = None, patience: float = 60) 
             _wait_for_workers(client, scheduler, patience)
             yield client
         return
-    with dask.config.set(SETTINGS), _scratch() as folder, \
-            LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
-                         memory_limit=0, security=True, silence_logs=logging.CRITICAL, local_directory=str(folder),
-                         env={"OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}) as cluster, \
+    with dask.config.set(SETTINGS), _scratch() as folder, _local(workers, folder) as cluster, \
             Client(cluster, set_as_default=False) as client:
         yield client
+
+
+def _local(workers: int, folder: Path) -> LocalCluster:
+    """Processes of this computer that talk encrypted, and that Ctrl-C does not reach: it is for the driver."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started now inherits it
+    try:
+        return LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0,
+            security=True, silence_logs=logging.CRITICAL, local_directory=str(folder),
+            env={"OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}, preload="autograder.grading.worker")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wait_for_workers(client: Client, scheduler: str, patience: float) -> None:

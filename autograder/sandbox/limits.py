@@ -26,12 +26,14 @@ class Limits:
     disk_bytes: int = 256 * MIB
     output_bytes: int = 200_000
 
+    def resources(self) -> dict[int, int]:
+        """The limits that the operating system itself keeps, for each process."""
+        return {resource.RLIMIT_AS: self.address_space, resource.RLIMIT_CPU: self.cpu_seconds,
+                resource.RLIMIT_FSIZE: self.file_bytes, resource.RLIMIT_CORE: 0, resource.RLIMIT_NOFILE: 512}
+
     def apply(self) -> None:
-        """Set the kernel's own limits for this process and all that it starts."""
-        for which, value in {
-            resource.RLIMIT_AS: self.address_space, resource.RLIMIT_CPU: self.cpu_seconds,
-            resource.RLIMIT_FSIZE: self.file_bytes, resource.RLIMIT_CORE: 0, resource.RLIMIT_NOFILE: 512,
-        }.items():
+        """Set these limits for this process and all that it starts."""
+        for which, value in self.resources().items():
             hard = resource.getrlimit(which)[1]
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(which, (value, value))

@@ -20,6 +20,7 @@ from traitlets import Instance, Unicode
 from autograder.sandbox.bubblewrap import inner_environment, sandbox_command
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.seccomp import as_descriptor
+from autograder.sandbox.warm import HOLD, Cold, ended, fork_server, process_id
 from autograder.sandbox.watchdog import Watchdog
 
 
@@ -30,7 +31,10 @@ class BubblewrapProvisioner(LocalProvisioner):
     limits = Instance(Limits, args=())
     watchdog: Watchdog | None = None
     folder: Path | None = None
-    seccomp: int | None = None
+    cold: tuple[list[str], Path, Path]
+    """The command that starts a kernel from nothing, the submission's files, and the sockets' folder."""
+    kernel: int | None = None
+    """The descriptor of a kernel that was forked into the walls; None where bubblewrap itself started it."""
 
     @property
     def verdict(self) -> str | None:
@@ -48,25 +52,48 @@ class BubblewrapProvisioner(LocalProvisioner):
         manager.transport, manager.ip, manager.cache_ports = "ipc", str(sockets / "k"), False
         manager.connection_file = str(sockets / "c.json")
         kwargs = await super().pre_launch(**kwargs)
-        self.seccomp = as_descriptor()
-        kwargs["cmd"] = sandbox_command(kwargs["cmd"], given, sockets, self.limits, inner_environment(), self.seccomp)
-        inherited = () if self.seccomp is None else (self.seccomp,)
-        return kwargs | {"cwd": str(self.folder), "preexec_fn": self.limits.apply, "env": {}, "pass_fds": inherited,
+        self.cold = kwargs["cmd"], given, sockets
+        return kwargs | {"cwd": str(self.folder), "preexec_fn": self.limits.apply, "env": {},
                          "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
-        try:
-            info = await super().launch_kernel(cmd, **kwargs)
-        finally:
-            if self.seccomp is not None:
-                os.close(self.seccomp)
-        process = self.process
-        self.watchdog = Watchdog(process.pid, self.limits, self.folder / "s", process.kill)
+        server = fork_server()
+        if server is not None:
+            try:
+                info = await self._launch(HOLD, **kwargs)
+                self.kernel = server.fork(self.process.pid, self.cold[0][3:], self.limits)
+            except Cold:
+                self.process.kill()
+                self.process.wait()
+        if self.kernel is None:
+            info = await self._launch(self.cold[0], **kwargs)
+        pids = [self.process.pid, *([process_id(self.kernel)] if self.kernel is not None else [])]
+        self.watchdog = Watchdog([pid for pid in pids if pid > 0], self.limits, self.folder / "s", self.process.kill)
         return info
+
+    async def _launch(self, command: list[str], **kwargs: Any) -> dict[str, Any]:
+        """Build the walls around a command."""
+        seccomp = as_descriptor()
+        try:
+            walls = sandbox_command(command, *self.cold[1:], self.limits, inner_environment(), seccomp)
+            return await super().launch_kernel(walls, pass_fds=() if seccomp is None else (seccomp,), **kwargs)
+        finally:
+            if seccomp is not None:
+                os.close(seccomp)
+
+    async def poll(self) -> int | None:
+        """Where the kernel was forked, the walls end with it."""
+        if self.kernel is not None and self.process is not None and ended(self.kernel):
+            self.process.kill()
+            self.process.wait()
+        return await super().poll()
 
     async def cleanup(self, restart: bool = False) -> None:
         if self.watchdog is not None:
             self.watchdog.stop()
+        if self.kernel is not None:
+            os.close(self.kernel)
+            self.kernel = None
         await super().cleanup(restart)
         if self.folder is not None and not restart:
             shutil.rmtree(self.folder, ignore_errors=True)

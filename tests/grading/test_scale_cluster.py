@@ -1,0 +1,118 @@
+"""Dask's part: results come as bytes, workers that die cost nothing but time, and a cluster may be anybody's."""
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.grading.cluster import NoWorkers, connected, results
+from autograder.grading.jobs import OtherVersion
+from autograder.sandbox.bubblewrap import NoSandbox
+
+
+@dataclass(frozen=True)
+class Task:
+    """In place of a job: what it carries is the name of what is to happen."""
+
+    key: str
+    content: bytes = b""
+
+    def to_bytes(self) -> bytes:
+        return self.content or self.key.encode()
+
+
+@pytest.fixture(scope="module")
+def client():
+    with connected(2) as client:
+        yield client
+
+
+def happen(content: bytes) -> bytes:
+    if content == b"kills":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if content.startswith(b"once:"):
+        mark = Path(content[5:].decode())
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    if content == b"fails":
+        raise ValueError("a bug")
+    if content == b"bare":
+        raise NoSandbox("apt install bubblewrap")
+    if content == b"old":
+        raise OtherVersion("another version")
+    return b"done " + content
+
+
+def outcome(client, *tasks: Task) -> dict:
+    def task(content, happen=happen):
+        return happen(content)
+
+    return {done.key: done.result or done.reason for done in results(client, tasks, task)}
+
+
+def test_many_results_come_back_as_bytes(client):
+    found = outcome(client, *(Task(f"n{i}") for i in range(25)))
+    assert found == {f"n{i}": f"done n{i}".encode() for i in range(25)}
+
+
+def test_a_worker_that_dies_once_costs_nothing(client, tmp_path):
+    mark = tmp_path / "mark"
+    found = outcome(client, Task("a", f"once:{mark}".encode()), *(Task(f"m{i}") for i in range(5)))
+    assert mark.exists() and len(found) == 6 and all(isinstance(result, bytes) for result in found.values())
+
+
+def test_what_kills_every_worker_is_given_up_and_the_others_go_on(client):
+    found = outcome(client, Task("kills"), *(Task(f"o{i}") for i in range(5)))
+    assert "died 3 times" in found.pop("kills")
+    assert all(isinstance(result, bytes) for result in found.values())
+
+
+def test_a_fault_of_the_grader_is_called_so(client):
+    found = outcome(client, Task("fails"))
+    assert found == {"fails": "A fault of the grader, not of the submission: ValueError: a bug"}
+
+
+@pytest.mark.parametrize("name, error", [("bare", NoSandbox), ("old", OtherVersion)])
+def test_what_would_befall_everybody_stops_the_run(client, name, error):
+    with pytest.raises(error):
+        outcome(client, Task(name))
+
+
+def test_a_cluster_that_is_there_already_is_used_and_left_alone():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster:
+        for _ in range(2):
+            with connected(5, cluster.scheduler_address) as client:
+                assert outcome(client, Task("a"), Task("b")) == {"a": b"done a", "b": b"done b"}
+
+
+def test_without_a_scheduler_or_without_workers_the_remedy_is_said():
+    from distributed import LocalCluster
+
+    with pytest.raises(NoWorkers, match="dask scheduler"), connected(1, "tcp://127.0.0.1:1", patience=2):
+        pass
+    with LocalCluster(n_workers=0, dashboard_address=None, processes=False) as cluster, \
+            pytest.raises(NoWorkers, match="dask worker"), connected(1, cluster.scheduler_address, patience=1):
+        pass
+
+
+def test_the_local_cluster_listens_to_nobody_without_its_certificate_and_leaves_nothing(tmp_path):
+    before = psutil.Process().children(recursive=True)
+    with connected(1) as client:
+        address = client.scheduler.address
+        children = [child for child in psutil.Process().children(recursive=True) if child not in before]
+    assert address.startswith("tls://127.0.0.1") and children
+    workers = [child for child in children if "resource_tracker" not in " ".join(_words(child))]
+    assert psutil.wait_procs(workers, timeout=10)[1] == []
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
