@@ -7,6 +7,7 @@ COMMANDS = {
     "exercises": ("autograder.classroom.release", "make exercises/ from solutions/, or check that it is up to date"),
     "grade": ("autograder.classroom.pipeline", "grade a class: marks, feedback pages and the marks file"),
     "sample-class": ("autograder.classroom.sample", "make a class of submissions to try the grading with"),
+    "benchmark": ("autograder.benchmark", "measure how long grading takes, against stock nbgrader"),
     "marks": ("autograder.classroom.marks", "show the marks and the diagnosed misconceptions of a class"),
     "report": ("autograder.classroom.report", "write what a class has understood: a page and a table"),
     "outputs": ("autograder.book.outputs", "run the chapters top to bottom and store their outputs"),
