@@ -6,6 +6,7 @@ The environment variable CLASSROOM names the classroom, relative to this folder;
 from pathlib import Path
 
 import autograder.classroom
+import autograder.classroom.patience  # a gradebook that is in use is waited for
 from autograder.classroom.folders import Classroom
 
 c = get_config()  # noqa: F821 - nbgrader puts it there
@@ -48,6 +49,14 @@ c.Autograde.autograde_preprocessors = [
 
 c.ExportApp.plugin_class = "autograder.classroom.export.Spreadsheet"
 c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {("language_info", "name"), ("autograder",)}
+
+# Formgrader shows what strangers wrote with the instructor's session: no script, no tag that could hold one.
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {
+    "markdown2html": "autograder.classroom.feedback.markdown",
+    "clean_html": "autograder.classroom.markup.sanitise",
+}
+c.ExchangeFactory.collect = "autograder.classroom.collecting.CarefulCollect"
 
 c.GenerateFeedback.exporter_class = "autograder.classroom.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = [

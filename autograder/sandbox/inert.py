@@ -9,7 +9,6 @@ from typing import Any
 
 from autograder.classroom.markup import sanitise
 
-PLAIN = ("text/plain", "text/latex")
 PICTURES = ("image/png", "image/jpeg")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
@@ -53,12 +52,11 @@ def inert_bundle(data: Any) -> dict[str, str]:
     """What a cell displayed, in the forms that a page may show; everything else is left out."""
     data = data if isinstance(data, dict) else {}
     texts = {kind: printable(value) for kind, value in data.items() if isinstance(value, str)}
-    kept = {kind: texts[kind] for kind in PLAIN if kind in texts}
+    kept = {"text/plain": texts["text/plain"]} if "text/plain" in texts else {}
     kept |= {kind: texts[kind] for kind in PICTURES if BASE64.fullmatch(texts.get(kind, "?"))}
     if "text/html" in texts:
-        kept["text/html"] = sanitise(texts["text/html"])
-    if "text/markdown" in texts:
-        kept["text/markdown"] = inert_markdown(texts["text/markdown"])
+        kept["text/html"] = SCHEME.sub(r"\1 \2", sanitise(texts["text/html"]))  # MathJax makes links of its own
+    kept |= {kind: inert_markdown(texts[kind]) for kind in ("text/markdown", "text/latex") if kind in texts}
     if not ACTIVE_SVG.search(texts.get("image/svg+xml", "script")):
         kept["image/svg+xml"] = texts["image/svg+xml"]
     return kept
