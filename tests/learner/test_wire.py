@@ -86,4 +86,10 @@ def test_a_message_that_is_too_long_is_refused():
 
 def test_texts_of_a_stranger_are_cut():
     error = CodeError("E" * 10_000, "t" * 10_000, 1, "s")
-    assert len(loads(dumps(error)).kind) == 500
+    assert loads(dumps(error)).kind == "Exception" and len(loads(dumps(error)).text) == 500
+
+
+@pytest.mark.parametrize("name, kind", [("ValueError", "ValueError"), ("MyError", "MyError"), ("<b>", "Exception"),
+                                        ("x = 0.123", "Exception"), ("", "Exception")])
+def test_an_exception_has_a_name_and_no_more(name, kind):
+    assert loads(dumps(CodeError(name, "t"))).kind == kind

@@ -31,7 +31,8 @@ def test_it_is_an_ordinary_user(found):
 
 @pytest.mark.parametrize("tried, word", [
     ("network", "unreachable"), ("write", "Read-only"), ("namespaces", "1"), ("user", "1000"),
-    ("criteria", "No module"), ("filter", "2"), ("large file", "File too large"), ("memory", "stopped: The code used more"),
+    ("criteria", "No module"), ("filter", "2"), ("large file", "File too large"),
+    ("memory", "stopped: The code used more"),
     ("processes", "stopped: The code started more")])
 def test_the_walls_stand(found, tried, word):
     assert word in found[tried]
