@@ -3,6 +3,8 @@
 import sys
 from importlib import import_module
 
+import autograder.light  # noqa: F401 - for what importing it does
+
 COMMANDS = {
     "exercises": ("autograder.classroom.release", "make exercises/ from solutions/, or check that it is up to date"),
     "grade": ("autograder.classroom.pipeline", "grade a class: marks, feedback pages and the marks file"),

@@ -17,6 +17,7 @@ from autograder.classroom.folders import Classroom
 from autograder.settings import REPOSITORY
 
 LOG = "nbgrader.log"
+NBGRADER = "import autograder.light; from nbgrader.apps.nbgraderapp import main; main()"
 MENTIONED = re.compile(r"\] (?:Sanitizing|Converting notebook|Setting destination)")
 PLACE = re.compile(r"/([^/]+)/[^/]+/[^/]+\.ipynb$")
 
@@ -35,7 +36,7 @@ class Commands:
     def start(self, arguments: list[str], **environment: str) -> subprocess.Popen:
         environment = os.environ | {"CLASSROOM": str(self.classroom.folder), "PYTHONUNBUFFERED": "1"} | environment
         environment.setdefault("OMP_NUM_THREADS", "1")  # tensors are tiny: more threads only get in each other's way
-        return subprocess.Popen([sys.executable, "-m", "nbgrader", *arguments], cwd=REPOSITORY, env=environment,
+        return subprocess.Popen([sys.executable, "-c", NBGRADER, *arguments], cwd=REPOSITORY, env=environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8",
                                 errors="replace", preexec_fn=end_with_parent if sys.platform == "linux" else None)
 

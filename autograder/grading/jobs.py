@@ -12,7 +12,6 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.grading.run import Run
 from autograder.grading.store import fingerprint, packed
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.limits import Limits
@@ -35,6 +34,8 @@ class Job:
 
     def run(self) -> NotebookNode:
         """Execute. Raises NoSandbox where there is no bubblewrap: nothing is graded, rather than unprotected."""
+        from autograder.grading.run import Run  # loads torch, which only those need who execute
+
         if self.protected:
             bubblewrap()
         with tempfile.TemporaryDirectory(prefix="nss-given-") as folder:

@@ -16,7 +16,6 @@ from traitlets import Bool, Float
 from autograder.classroom.folders import Classroom
 from autograder.grading.exporter import REFUSED
 from autograder.grading.jobs import Job, execute, files_beside
-from autograder.grading.run import State, not_run
 from autograder.grading.store import Store
 from autograder.sandbox.limits import Limits
 
@@ -34,6 +33,8 @@ class SandboxedExecute(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         student = resources.get("nbgrader", {}).get("student")
         if reason := self.failed.get(student) or nb.metadata.pop(REFUSED, None):
+            from autograder.grading.run import State, not_run  # loads torch
+
             return not_run(nb, State("failed", reason)), resources
         path = resources.get("metadata", {}).get("path")
         job = self.job(nb, files_beside(Path(path)) if path else {})

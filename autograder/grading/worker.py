@@ -3,6 +3,7 @@
 import os
 import signal
 
+import autograder.light  # noqa: F401 - for what importing it does
 from autograder.sandbox.warm import fork_server
 
 

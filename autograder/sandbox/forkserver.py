@@ -20,8 +20,7 @@ import signal
 import socket
 import sys
 
-LOADED = ("torch", "numpy", "ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "IPython.core.completerlib",
-          "matplotlib_inline.backend_inline", "comm")
+LOADED = ("torch", "numpy", "ipykernel.kernelapp", "ipykernel.ipkernel", "comm")
 NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000 | 0x02000000
 """User, mount, process, network, IPC, host name and cgroup."""
 CAPABILITY_DROP, SET_SECCOMP, SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVILEGES, AMBIENT, CLEAR_ALL = 24, 22, 36, 38, 47, 4

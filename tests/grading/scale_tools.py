@@ -89,7 +89,7 @@ def states(room: Classroom) -> dict[str, tuple[str, str]]:
 def copied(room: Classroom, folder: Path, results: bool = True) -> Classroom:
     """The same class before it was graded; with what was executed already, if wanted."""
     target = Classroom(folder)
-    shutil.copytree(room.submitted, target.submitted)
+    shutil.copytree(room.submitted, target.submitted, symlinks=True)
     for path in (room.seed_file, room.roster):
         if path.exists():
             shutil.copy(path, target.folder)
