@@ -62,7 +62,7 @@ clean: ## remove what was built: the book, the sample class, caches (never work/
 	@find autograder tests tools -name __pycache__ -prune -exec rm -rf {} +
 
 ##@ For those who write the course
-.PHONY: book exercises outputs claims sample test-deep lock
+.PHONY: book exercises outputs claims sample test-deep benchmark lock
 
 book: $(STAMPS)/book ## the web book, from the stored outputs; a warning is an error
 exercises: $(STAMPS)/exercises ## exercises/ from solutions/
@@ -78,6 +78,9 @@ claims: $(ENVIRONMENT) ## book/claims.md from the list of claims and the stored 
 
 test-deep: $(ENVIRONMENT) ## the long form of the autograder's own tests: every seed from 0 to 49
 	@OMP_NUM_THREADS=1 pytest -q -n 2 -m deep tests $(ARGS)
+
+benchmark: $(ENVIRONMENT) ## how long grading takes, against stock nbgrader (NUMBER=200, ARGS="--growth 25,50,100")
+	@autograder benchmark --students $(or $(NUMBER),200) $(ARGS)
 
 lock: $(ENVIRONMENT) ## requirements.txt from the ranges in pyproject.toml (UPGRADE=1 takes the newest)
 	@python tools/lock.py $(if $(UPGRADE),--upgrade)

@@ -12,7 +12,7 @@ from autograder.settings import REPOSITORY
 
 MAKEFILE = (REPOSITORY / "Makefile").read_text()
 TARGETS = {"course", "test", "test-deep", "lab", "book", "exercises", "outputs", "serve", "lock", "claims", "clean",
-           "help", "sample", "grade"}
+           "help", "sample", "grade", "benchmark"}
 
 
 def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
