@@ -1,8 +1,14 @@
 """Runs one submission: the learner's cells in the sandbox, the check cells here, where the learner's code never is.
 
 A check cell `check(name)` is not executed at all. Its exercise is judged through the sandbox's wire, and its outputs
-(the report, then the score) are made here. A submission always ends in a state, written into the notebook's metadata:
-"graded"; "partly graded", with the cell that ended the process; or "failed", with the reason.
+(the report, then the score) are made here.
+
+The learner's cells are run twice. The first time without a check between them: that is what they show. Then they are
+run again in a fresh sandbox, and the checks are judged in their places. So nothing that a check sends, which the
+learner's code may keep, can be in what is shown.
+
+A submission always ends in a state, written into the notebook's metadata: "graded"; "partly graded", with the cell that
+ended the process; or "failed", with the reason.
 """
 
 import ast
@@ -99,7 +105,7 @@ class Run:
         self.given, self.limits, self.protected = given, limits or Limits(), protected
         self.end = time.monotonic() + self.limits.notebook_seconds
         self.state = State("graded")
-        self.replayed: list[str] = []
+        self.done: list[int] = []
         self.restarts = 0
         self.sandbox: Sandbox | None = None
 
@@ -118,10 +124,8 @@ class Run:
                     cell.outputs, cell.execution_count = [], None
             self.sandbox = self.start()
             self.assertions = Assertions(lambda: self.sandbox, self.seed)
-            for number, cell in enumerate(self.notebook.cells, start=1):
-                if cell.cell_type == "code":
-                    cell.metadata.pop("tags", None)  # skip-execution, raises-exception: not the learner's to say
-                    self._cell(number, cell)
+            over = self._show()
+            self._judge(over)
         except Stopped as reason:
             self._give_up(str(reason))
         except Exception as bug:
@@ -139,22 +143,49 @@ class Run:
         self.state = State("partly graded" if judged else "failed", reason, self.state.cell)
         mark_as_not_run(self.notebook, reason)
 
-    def _cell(self, number: int, cell: NotebookNode) -> None:
-        cell.execution_count = number
-        try:
-            if is_check(cell):
-                self._check(cell)
-            elif cell.source.strip():
-                cell.outputs = self.sandbox.execute(cell.source)
-                self.replayed.append(cell.source)
-                if is_locked(cell):
-                    self.assertions.setup(cell.source)
-        except Stopped as reason:
-            cell.outputs = [*cell.outputs, error_output("Stopped", str(reason))]
-            self._go_on(number, str(reason))
-            return
-        if not self.sandbox.alive:  # the code ended it while it was judged; the report says so
-            self._go_on(number, self.sandbox.verdict or "The code ended the Python process while it was checked.")
+    def _show(self) -> tuple[int, str] | None:
+        """Run the cells that are no checks, and keep what they show; at which cell it was over before the end, and why.
+        """
+        for number, cell in enumerate(self.notebook.cells, start=1):
+            if cell.cell_type != "code":
+                continue
+            cell.execution_count = number
+            cell.metadata.pop("tags", None)  # skip-execution, raises-exception: not the learner's to say
+            if is_locked(cell) and not is_check(cell):
+                self.assertions.setup(cell.source)
+            if cell.source.strip() and not is_check(cell):
+                try:
+                    cell.outputs = self.sandbox.execute(cell.source)
+                    self.done.append(number)
+                except Stopped as reason:
+                    cell.outputs = [*cell.outputs, error_output("Stopped", str(reason))]
+                    try:
+                        self._go_on(number, str(reason))
+                    except Stopped as end:
+                        return number, str(end)
+        return None
+
+    def _judge(self, over: tuple[int, str] | None) -> None:
+        """Run them again, from the beginning, and the checks in their places, up to where it was over."""
+        again, self.done = set(self.done), []
+        self.end = time.monotonic() + self.limits.notebook_seconds
+        self.sandbox.close()
+        self.sandbox = self.start()
+        for number, cell in enumerate(self.notebook.cells, start=1):
+            if over and number == over[0]:
+                raise Stopped(over[1])
+            try:
+                if number in again:
+                    self.sandbox.execute(cell.source)
+                    self.done.append(number)
+                elif cell.cell_type == "code" and is_check(cell):
+                    self._check(cell)
+            except Stopped as reason:
+                cell.outputs = [*cell.outputs, error_output("Stopped", str(reason))]
+                self._go_on(number, str(reason))
+                continue
+            if not self.sandbox.alive:  # the code ended it while it was judged; the report says so
+                self._go_on(number, self.sandbox.verdict or "The code ended the Python process while it was checked.")
 
     def _check(self, cell: NotebookNode) -> None:
         """Judge the exercise and write what `check` would have shown."""
@@ -177,9 +208,9 @@ class Run:
         if self.restarts > RESTARTS:
             raise Stopped(f"{reason} It happened {self.restarts} times, so the rest was not run.")
         self.sandbox = self.start()
-        for source in list(self.replayed):
+        for earlier in list(self.done):
             try:
-                self.sandbox.execute(source)
+                self.sandbox.execute(self.notebook.cells[earlier - 1].source)
             except Stopped as again:  # it went well the first time; now it is left out
-                self.replayed.remove(source)
-                return self._go_on(number, str(again))
+                self.done.remove(earlier)
+                return self._go_on(earlier, str(again))

@@ -171,3 +171,26 @@ def test_check_cells_are_recognised(source, call):
 def test_a_submission_that_is_not_run_says_why_in_every_check():
     notebook = not_run(new_notebook(cells=[new_code_cell("x"), check("check(f)")]), State("failed", "It is a link."))
     assert results(notebook) == ["NotGraded"] and "It is a link." in notebook.cells[1].outputs[0].evalue
+
+
+def test_what_a_check_sends_is_in_nothing_that_is_shown():
+    keeper = """
+import os, pickle
+heard = []
+def attention_scores(q, k):
+    heard.append(q)
+    open("/tmp/heard", "w").write(str(q))
+    return q @ k.transpose(-2, -1)
+"""
+    teller = "print(len(heard), os.path.exists('/tmp/heard')); heard"
+    notebook = graded(keeper, check("check(attention_scores)"), teller, SUM, check("check(weighted_sum)"), teller)
+    assert results(notebook) == ["4.0", "4.0"]
+    for cell in (notebook.cells[3], notebook.cells[6]):
+        assert [o.get("text") or o.data["text/plain"] for o in cell.outputs] == ["0 False\n", "[]"]
+
+
+def test_a_check_sees_what_was_defined_before_it_and_nothing_later():
+    named = check("check(attention_scores, exercise='attention_scores')")
+    notebook = graded(check("check(attention_scores)"), SCORES, named,
+                      "def attention_scores(q, k):\n    return q", check("check(attention_scores)  # again"))
+    assert results(notebook)[:2] == ["NameError", "4.0"] and float(results(notebook)[2]) < 4
