@@ -19,7 +19,7 @@ print(json.dumps([
     [os.readlink(f"/proc/self/ns/{{name}}") for name in {SPACES}], [status[k].strip() for k in (
         "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Uid", "Gid")],
     [resource.getrlimit(k) for k in range(16)], sorted(os.listdir("/")), os.getcwd(),
-    sorted(set(os.environ) - {{"PWD", "OLDPWD", "SHLVL", "_", "PYDEVD_USE_FRAME_EVAL"}}),  # a shell's own, and ipykernel's
+    sorted(set(os.environ) - {{"PWD", "OLDPWD", "SHLVL", "_", "PYDEVD_USE_FRAME_EVAL"}}),  # a shell's, ipykernel's
     open("/proc/self/environ").read().count("CLASSROOM"), os.getsid(0) == os.getpid()]))
 """
 
