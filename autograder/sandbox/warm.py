@@ -16,8 +16,8 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.seccomp import program
 
 SCRIPT = Path(__file__).with_name("forkserver.py")
-HOLD = ["/bin/sleep", "infinity"]
-"""What waits inside the walls until the kernel comes."""
+HOLD = ["/bin/sleep", "3600"]
+"""What waits inside the walls until the kernel comes; it ends by itself should everything around it be killed."""
 START_SECONDS, FORK_SECONDS = 120, 20
 COLD = "AUTOGRADER_COLD"
 """Environment: set, every kernel is a process that starts from nothing."""
