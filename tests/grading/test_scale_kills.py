@@ -15,6 +15,7 @@ from scale_tools import GRADE, begin, copied, grade, left_by, sample_class, stra
 from autograder.settings import REPOSITORY
 
 pytestmark = [
+    pytest.mark.deep,  # thirty gradings that are killed and begun again take ten minutes and more
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing: apt install bubblewrap"),
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),  # nbgrader's own use of its database
 ]
