@@ -88,10 +88,6 @@ class Store:
                 Path(part.name).unlink(missing_ok=True)
                 raise
 
-    def drop(self, key: str) -> None:
-        """Forget a result, so that it is made again."""
-        self.path(key).unlink(missing_ok=True)
-
     def apply(self, key: str, notebook: NotebookNode) -> bool:
         """Write a kept result into the notebook; False where there is none."""
         result = self.read(key)
