@@ -39,11 +39,10 @@ def seen():
         patch.setenv("CLASSROOM", "/secret")
         with Sandbox() as first, Sandbox() as second:
             assert is_forked(first) and is_forked(second)
-            found = [look(first), look(second)]
-        patch.setenv(warm.COLD, "1")
-        with Sandbox() as cold:
-            assert not is_forked(cold)
-            return [*found, look(cold)]
+            patch.setenv(warm.COLD, "1")
+            with Sandbox() as cold:  # while the others live: the kernel gives a number away again when a namespace ends
+                assert not is_forked(cold)
+                return [look(first), look(second), look(cold)]
 
 
 def test_it_shares_no_namespace_with_us_nor_with_another(seen):
