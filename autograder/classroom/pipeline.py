@@ -34,8 +34,8 @@ STATE = "graded.json"
 PATIENCE = 60
 """Seconds that another program may hold the gradebook."""
 GRADES_DEPEND_ON = JUDGES
-PAGES_DEPEND_ON = ("exercises", "classroom/feedback.py", "classroom/markup.py", "classroom/reports.py",
-                   "classroom/state.py", "classroom/feedback_template")
+PAGES_DEPEND_ON = ("exercises", "misconceptions", *(f"classroom/{part}" for part in (
+    "feedback.py", "markup.py", "reports.py", "state.py", "feedback_template")))
 
 
 class Course:

@@ -20,7 +20,7 @@ from autograder.sandbox.limits import Limits
 from autograder.settings import book_url
 
 PACKAGE = Path(__file__).resolve().parent.parent
-JUDGES = ("learner", "sandbox", "judging", "exercises", "reference", "reporting", "grading", "corpus")
+JUDGES = ("learner", "sandbox", "judging", "exercises", "misconceptions", "reference", "reporting", "grading", "corpus")
 """The parts of this package that a result depends on."""
 
 

@@ -6,17 +6,20 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import autograder.exercises
+import autograder.misconceptions
 from autograder.judging.exercise import Exercise
 
 
 @cache
 def all_exercises() -> dict[str, Exercise]:
-    """Every exercise by its name, chapter by chapter."""
+    """Every exercise by its name, chapter by chapter, with its misconceptions."""
     found = {}
     for module in iter_modules(autograder.exercises.__path__):
         for thing in vars(import_module(f"autograder.exercises.{module.name}")).values():
             if isinstance(thing, Exercise):
                 found[thing.name] = thing
+    for module in iter_modules(autograder.misconceptions.__path__):
+        import_module(f"autograder.misconceptions.{module.name}")  # they add themselves to the exercises
     return dict(sorted(found.items(), key=lambda item: item[1].chapter))
 
 

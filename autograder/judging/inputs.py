@@ -17,14 +17,16 @@ class Sizes:
     d_k: int = 11
     d_v: int = 13
     d_model: int = 17
+    vocab: int = 19
+    embed: int = 23
 
 
 FULL = Sizes()
-SMALL = Sizes(batch=1, heads=1, queries=2, keys=3, d_k=2, d_v=2, d_model=3)
+SMALL = Sizes(batch=1, heads=1, queries=2, keys=3, d_k=2, d_v=2, d_model=3, vocab=4, embed=2)
 """Small enough to be shown as a counter-example."""
 EXACT_ROOT = Sizes(d_k=16)
 """sqrt(d_k) is exact in float32 too: a divisor that is made in float32, then used in float64, is as right."""
-ONES = Sizes(batch=1, heads=1, queries=1, keys=1, d_k=1, d_v=1, d_model=1)
+ONES = Sizes(batch=1, heads=1, queries=1, keys=1, d_k=1, d_v=1, d_model=1, vocab=1, embed=1)
 
 
 @dataclass
@@ -56,6 +58,10 @@ class Inputs:
     def whole_number(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
         return int(torch.randint(low, high + 1, (), generator=self.generator))
+
+    def whole_numbers(self, low: int, high: int, *shape: int) -> torch.Tensor:
+        """An int64 tensor of whole numbers from `low` to `high`, both included."""
+        return torch.randint(low, high + 1, shape, generator=self.generator)
 
     def arranged(self, values: torch.Tensor) -> torch.Tensor:
         """`values` in the asked dtype, precision and memory layout."""

@@ -12,15 +12,20 @@ from autograder.learner.guard import SPELLINGS
 
 def values(trial: Trial) -> None:
     """The result equals the formula on random input."""
-    reply = trial.ask(replace(trial.case(), watch=trial.exercise.off_limits))
-    for family in reply.used:
-        trial.require(False, f"Your code calls {SPELLINGS[family]}; this exercise asks you to write that yourself.")
+    call = replace(trial.case(), watch=trial.exercise.off_limits)
     try:
-        trial.must_agree(trial.case())
+        trial.must_agree(call)
     except WrongValues:
+        _nothing_off_limits(trial)
         if trial.public:  # the same fault on a case that can be read is worth more than on a large one
             trial.must_agree(trial.case("small", size=SMALL))
         raise
+    _nothing_off_limits(trial)
+
+
+def _nothing_off_limits(trial: Trial) -> None:
+    for family in trial.replies[0].used:
+        trial.require(False, f"Your code calls {SPELLINGS[family]}; this exercise asks you to write that yourself.")
 
 
 def gradients(trial: Trial) -> None:

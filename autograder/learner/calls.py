@@ -14,6 +14,13 @@ class Seed:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Stands for a small public model among the arguments: a `models.TableDecoder` made of these scores."""
+
+    scores: torch.Tensor
+
+
+@dataclass(frozen=True)
 class Opaque:
     """Stands for a returned object that is not data: only the name of its type comes back."""
 
@@ -43,8 +50,9 @@ class Call:
     """One thing to do with the learner's object.
 
     A function is called with `args`. A class (when `init` is given) is constructed with `init`, gets `weights` by
-    name, is put into train or eval mode, and is then called with `args`.
+    name, is put into train or eval mode, and is then called with `args`: itself, or the part of it called `part`.
 
+    args: tensors, plain values, lists of them; a `Seed` or a `Table` where it cannot travel itself.
     cotangents: one tensor for each tensor of the output. When given, every floating tensor among the arguments
         and every parameter gets the gradient of sum(cotangent * output).
     watch: families of library functions (see `guard.FAMILIES`) whose use is to be reported.
@@ -54,6 +62,7 @@ class Call:
     args: tuple = ()
     init: tuple | None = None
     weights: dict[str, torch.Tensor] | None = None
+    part: str = ""
     training: bool = False
     dtype: torch.dtype = torch.float32
     cotangents: tuple[torch.Tensor, ...] | None = None

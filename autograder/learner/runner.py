@@ -5,6 +5,7 @@ warnings are swallowed, the random state, the default dtype and the gradient mod
 """
 
 import contextlib
+import copy
 import dis
 import io
 import linecache
@@ -17,8 +18,9 @@ from typing import Any
 
 import torch
 
-from autograder.learner.calls import Call, CodeError, Opaque, Reply, Seed, tensors_in
+from autograder.learner.calls import Call, CodeError, Opaque, Reply, Seed, Table, tensors_in
 from autograder.learner.guard import Watch
+from autograder.learner.models import TableDecoder
 
 PRINTED_LIMIT = 2_000
 LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
@@ -65,9 +67,10 @@ def run(learner_object: Any, call: Call, rng_seed: int = 0) -> Reply:
 def _carry_out(learner_object: Any, call: Call) -> Reply:
     module = _build(learner_object, call) if call.init is not None else None
     args = [_argument(value, call) for value in call.args]
-    before = [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in args]
+    before = [_snapshot(value) for value in args]
+    target = learner_object if module is None else module
     with Watch(call.watch) as watch:
-        output = (learner_object if module is None else module)(*args)
+        output = (getattr(target, call.part) if call.part else target)(*args)
     reply = Reply("returned", output=_data(output), used=tuple(sorted(watch.used)))
     reply.changed = tuple(i for i, value in enumerate(args) if _differs(value, before[i]))
     named = dict(module.named_parameters()) if isinstance(module, torch.nn.Module) else {}
@@ -99,12 +102,23 @@ def _argument(value: Any, call: Call) -> Any:
     if isinstance(value, Seed):
         return torch.Generator().manual_seed(value.value)
     if isinstance(value, torch.Tensor):
-        copy = value.detach().clone()
-        return copy.requires_grad_() if call.cotangents is not None and copy.is_floating_point() else copy
-    return value
+        fresh = value.detach().clone()
+        return fresh.requires_grad_() if call.cotangents is not None and fresh.is_floating_point() else fresh
+    if isinstance(value, Table):
+        return TableDecoder(value.scores)
+    return copy.deepcopy(value)
+
+
+def _snapshot(value: Any) -> Any:
+    """What `_differs` compares with: plain data and tensors; whatever else an argument is, it is not compared."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return copy.deepcopy(value) if isinstance(value, list) else None
 
 
 def _differs(after: Any, before: Any) -> bool:
+    if isinstance(after, list):
+        return after != before
     if not isinstance(after, torch.Tensor):
         return False
     return after.shape != before.shape or after.dtype != before.dtype or not torch.equal(after.detach(), before)

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from autograder.learner.calls import Call, CodeError, Handle, Live, Opaque, Reply, Seed
+from autograder.learner.calls import Call, CodeError, Handle, Live, Opaque, Reply, Seed, Table
 
 LIMIT = 16 * 2**20
 """Bytes of one message; a reply to a criterion has a few thousand."""
@@ -23,7 +23,7 @@ LONGEST_NAME = 40
 DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in (
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool, torch.uint8, torch.int8, torch.int16,
     torch.int32, torch.int64, torch.complex64, torch.complex128)}
-RECORDS = {record.__name__: record for record in (Call, CodeError, Handle, Live, Opaque, Reply, Seed)}
+RECORDS = {record.__name__: record for record in (Call, CodeError, Handle, Live, Opaque, Reply, Seed, Table)}
 
 
 class WireError(ValueError):
@@ -57,8 +57,10 @@ def _encode(value: Any) -> Any:
         return _encode_tensor(value)
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, tuple):
         return [_encode(part) for part in value]
+    if isinstance(value, list):
+        return {"list": [_encode(part) for part in value]}
     if isinstance(value, dict):
         return {"dict": {str(key): _encode(part) for key, part in value.items()}}
     if type(value).__name__ in RECORDS and dataclasses.is_dataclass(value):
@@ -86,6 +88,8 @@ def _decode(value: Any) -> Any:
         return _decode_tensor(value)
     if "dtype" in value:
         return DTYPES[value["dtype"]]
+    if "list" in value:
+        return [_decode(part) for part in value["list"]]
     if "dict" in value:
         return {key: _decode(part) for key, part in value["dict"].items()}
     return _decode_record(RECORDS[value["record"]], value["fields"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CHAPTERS = ("04_self_attention", "05_scaling")
+CHAPTERS = sorted(path.name for path in (REPOSITORY / "solutions").iterdir() if path.is_dir())
 
 
 def notebook(folder: str, chapter: str) -> nbformat.NotebookNode:

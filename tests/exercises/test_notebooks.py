@@ -9,9 +9,16 @@ from notebook_cells import CHAPTERS, by_grade_id, definitions, notebook
 from autograder.judging.catalogue import all_exercises
 
 EXERCISES = all_exercises()
-WRITTEN = {"04_self_attention": ("why_three_projections", 4), "05_scaling": ("why_not_d_k", 4)}
+WRITTEN_POINTS = 4
+"""What the question at the end of each notebook is worth, which a person marks."""
 PAIRS = [(chapter, name) for chapter in CHAPTERS for name, e in EXERCISES.items() if e.chapter == chapter]
 DIFFICULTY = re.compile(r"^(●○○ easy|●●○ medium|●●● harder) · about (\d+) minutes · (\d+) points(, [a-z ]+)?$", re.M)
+
+
+def written(folder, chapter):
+    """Name and cell of the one answer in words."""
+    (found,) = [(name, cell) for name, cell in by_grade_id(folder, chapter).items() if cell.cell_type == "markdown"]
+    return found
 
 
 def tasks(chapter):
@@ -48,11 +55,10 @@ def test_the_signature_is_the_references(folder, chapter, name):
 def test_nothing_is_graded_that_is_no_exercise(chapter):
     graded = {grade_id: cell.metadata.nbgrader.points for grade_id, cell in by_grade_id("solutions", chapter).items()
               if cell.metadata.nbgrader.grade}
-    written, points = WRITTEN[chapter]
+    name, cell = written("solutions", chapter)
     wanted = {f"check_{name}": e.points for name, e in EXERCISES.items() if e.chapter == chapter}
-    assert graded == wanted | {written: points}
-    cell = by_grade_id("solutions", chapter)[written]
-    assert cell.cell_type == "markdown" and cell.metadata.nbgrader.solution
+    assert graded == wanted | {name: WRITTEN_POINTS}
+    assert cell.metadata.nbgrader.solution
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -73,7 +79,7 @@ def test_every_task_says_how_hard_and_how_long_it_is(chapter):
 def test_what_is_watched_is_said_to_be_off_limits(chapter, name):
     (task,) = (text for text in tasks(chapter) if f"`{name}`" in text.splitlines()[0])
     words = {"softmax": "`torch.softmax`", "attention": "`F.scaled_dot_product_attention`",
-             "entr": "`torch.special.entr`"}
+             "entr": "`torch.special.entr`", "sacrebleu": "`sacrebleu`"}
     rules = next(cell.source for cell in notebook("solutions", chapter).cells if cell.id == "rules")
     limits = "".join(text[text.index("**Off limits"):] for text in (task, rules) if "**Off limits" in text)
     assert all(words[family] in limits for family in EXERCISES[name].off_limits)
@@ -108,8 +114,8 @@ def test_the_released_form_gives_nothing_away(chapter):
         assert "SOLUTION" not in cell.source and not cell.get("outputs")
         if cell.id.startswith("answer-") and cell.cell_type == "code":
             assert "raise NotImplementedError(" in cell.source
-    written = by_grade_id("exercises", chapter)[WRITTEN[chapter][0]]
-    assert "model answer" not in written.source and "Write your answer here" in written.source
+    _, cell = written("exercises", chapter)
+    assert "model answer" not in cell.source and "Write your answer here" in cell.source
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

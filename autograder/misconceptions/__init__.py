@@ -1,0 +1,1 @@
+"""The mistakes that are named: a module a chapter, beside `autograder.exercises`, whose exercises they belong to."""
