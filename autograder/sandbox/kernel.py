@@ -15,6 +15,7 @@ import zmq
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.channels import ZMQSocketChannel
 from jupyter_client.manager import KernelManager
+from jupyter_client.utils import run_sync
 from nbformat import NotebookNode
 
 from autograder.learner.calls import Call, CodeError, Reply
@@ -29,8 +30,10 @@ ANSWER_SECONDS = 20
 """What a busy machine may take to answer on top of the time that the code itself has."""
 REMOTE = "__import__('autograder.learner.remote', fromlist=['answer'])"
 OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
-CHANNELS = {"iopub": (16 * MIB, 20), "shell": (24 * MIB, 4), "stdin": (MIB, 4), "control": (MIB, 20)}
+CHANNELS = {"iopub": (16 * MIB, 20), "shell": (24 * MIB, 4)}
 """Bytes of one message, and how many may wait: a flood ends in the sandbox and not in the grader's memory."""
+RECONNECT_MILLISECONDS = 2
+"""We connect before the kernel listens, so this is how late it is heard. ZeroMQ's own 100 would be most of a start."""
 QUIET_KERNEL = ["--HistoryManager.enabled=False", "--IPKernelApp.capture_fd_output=False"]
 LIBRARIES_FIRST = ["--IPKernelApp.ignore_cwd=True", "--IPKernelApp.exec_lines=import sys; sys.path.append('')"]
 """A learner's own modules can be imported, and none takes the place of a library's."""
@@ -55,12 +58,13 @@ class Sandbox:
         self.client = self.manager.blocking_client()
         for channel in CHANNELS:
             _connect(self.client, channel)
-        self.client.start_channels()
+        self.client.start_channels(stdin=False, hb=False, control=False)
         try:
-            self.client.wait_for_ready(timeout=START_SECONDS)
-        except RuntimeError as error:
+            self._wait_for_reply(self.client.kernel_info(), START_SECONDS)
+            self._wait_for_outputs(START_SECONDS)
+        except Stopped as reason:
             self.close()
-            raise Stopped(f"The sandbox did not start: {error}") from None
+            raise Stopped(f"The sandbox did not start. {reason}") from None
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -69,11 +73,16 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
+        for channel in CHANNELS:
+            getattr(self.client, f"{channel}_channel").stop()
         with contextlib.suppress(Exception):
-            self.client.stop_channels()
-        with contextlib.suppress(Exception):
-            self.manager.shutdown_kernel(now=True)
+            self._end()
         self.manager.cleanup_resources()
+
+    def _end(self) -> None:
+        """End the kernel at once; jupyter_client's own way asks it first, and waits for the question to arrive."""
+        for step in (self.manager.provisioner.kill, self.manager.provisioner.wait):
+            run_sync(step)()
 
     def execute(self, code: str) -> list[NotebookNode]:
         """Run a cell; its outputs, cut at the limit. An error of the code is an output like any other.
@@ -124,17 +133,28 @@ class Sandbox:
         """The text that an expression gives; "" where the kernel gives nothing of that kind."""
         request = self.client.execute("", silent=True, store_history=False, allow_stdin=False, stop_on_error=False,
                                       user_expressions={"value": expression})
-        end = time.monotonic() + seconds
-        while (reply := self._reply(request)) is None:
-            self._require_alive()
-            if time.monotonic() > end:
-                self.manager.shutdown_kernel(now=True)
-                raise OutOfTime(f"The code gave no answer within {seconds:g} seconds.")
+        reply = self._wait_for_reply(request, seconds)
         try:
             text = reply["user_expressions"]["value"]["data"]["text/plain"]
             return ast.literal_eval(text) if _is_one_text(text) else ""
         except (KeyError, TypeError, ValueError, SyntaxError, MemoryError):
             return ""
+
+    def _wait_for_reply(self, request: str, seconds: float) -> dict:
+        """The shell's reply. A kernel that gives none in time is ended: raises OutOfTime."""
+        end = time.monotonic() + seconds
+        while (reply := self._reply(request)) is None:
+            self._require_alive()
+            if time.monotonic() > end:
+                self._end()
+                raise OutOfTime(f"The code gave no answer within {seconds:g} seconds.")
+        return reply
+
+    def _wait_for_outputs(self, seconds: float) -> None:
+        """Ask until something is heard on the channel of the outputs: what was said before it stood is lost."""
+        end = time.monotonic() + seconds
+        while self._message("iopub", "", 0.02) is None and time.monotonic() < end:
+            self._wait_for_reply(self.client.kernel_info(), seconds)
 
     def _reply(self, request: str, wait: float = 0.1) -> dict | None:
         """The content of the shell's reply to a request, if it arrives within `wait` seconds."""
@@ -154,7 +174,7 @@ class Sandbox:
         except Empty:
             return None
         except Exception:  # whatever a forged message makes the deserialiser raise
-            self.manager.shutdown_kernel(now=True)
+            self._end()
             raise Stopped("The code broke the messages of its own kernel.") from None
 
     def _collect(self, request: str, collector: "Collector", seconds: float) -> bool:
@@ -181,15 +201,13 @@ class Sandbox:
         self.client.iopub_channel.stop()
         self.client._iopub_channel = None
         _connect(self.client, "iopub").start()
-        end = time.monotonic() + GRACE_SECONDS
-        while time.monotonic() < end and self._message("iopub", self.client.kernel_info(), 0.2) is None:
-            self._require_alive()
+        self._wait_for_outputs(GRACE_SECONDS)
 
     def _interrupt(self, request: str, collector: "Collector") -> None:
         seconds = f"{self.limits.cell_seconds:g} seconds"
         self.manager.interrupt_kernel()
         if not self._collect(request, collector, GRACE_SECONDS):
-            self.manager.shutdown_kernel(now=True)
+            self._end()
             raise Stopped(f"A cell ran longer than {seconds} and could not be interrupted.")
         collector.outputs.append(error_output("TimeoutError", f"This cell ran longer than {seconds} and was stopped."))
 
@@ -210,6 +228,7 @@ def _connect(client: BlockingKernelClient, channel: str) -> ZMQSocketChannel:
     size, count = CHANNELS[channel]
     client.context.setsockopt(zmq.MAXMSGSIZE, size)
     client.context.setsockopt(zmq.RCVHWM, count)
+    client.context.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MILLISECONDS)
     return getattr(client, f"{channel}_channel")
 
 
