@@ -82,8 +82,8 @@ test-deep: $(ENVIRONMENT) ## the long form of the autograder's own tests: every 
 benchmark: $(ENVIRONMENT) ## how long grading takes, against stock nbgrader (NUMBER=200, ARGS="--growth 25,50,100")
 	@autograder benchmark --students $(or $(NUMBER),200) $(ARGS)
 
-lock: $(ENVIRONMENT) ## requirements.txt from the ranges in pyproject.toml (UPGRADE=1 takes the newest)
-	@python tools/lock.py $(if $(UPGRADE),--upgrade)
+lock: ## requirements.txt from the ranges in pyproject.toml (UPGRADE=1 takes the newest)
+	@$(PYTHON) tools/lock.py $(if $(UPGRADE),--upgrade)
 
 # ---------------------------------------------------------------------------------------------------------
 

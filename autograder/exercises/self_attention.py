@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import torch
-from torch import nn
 
 from autograder.judging.compare import close
 from autograder.judging.exercise import Exercise

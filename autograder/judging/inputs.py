@@ -49,11 +49,11 @@ class Inputs:
 
     def normal(self, *shape: int, scale: float = 1.0) -> torch.Tensor:
         """Standard normal values times `scale`; with one decimal in a small case, so that they print exactly."""
-        return self.arranged(torch.randn(*shape, generator=self.generator, dtype=torch.float64) * scale)
+        return self.arranged(torch.randn(shape, generator=self.generator, dtype=torch.float64) * scale)
 
     def probabilities(self, *shape: int) -> torch.Tensor:
         """Positive values that sum to 1 along the last axis, far from 0 and from 1."""
-        return self.arranged(torch.softmax(torch.randn(*shape, generator=self.generator, dtype=torch.float64), -1))
+        return self.arranged(torch.softmax(torch.randn(shape, generator=self.generator, dtype=torch.float64), -1))
 
     def whole_number(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
@@ -63,11 +63,25 @@ class Inputs:
         """An int64 tensor of whole numbers from `low` to `high`, both included."""
         return torch.randint(low, high + 1, shape, generator=self.generator)
 
+    def mask(self, rows: int, length: int) -> torch.Tensor:
+        """True = real, in no order: each row has a real position, and a hidden one where there is room."""
+        mask = self.whole_numbers(0, 1, rows, length).bool()
+        places = torch.rand(rows, length, generator=self.generator).argsort(dim=1)
+        mask.scatter_(1, places[:, 1:2], False)
+        return mask.scatter_(1, places[:, :1], True)
+
+    def words(self, *lengths: int) -> list[list[str]]:
+        """Sentences of these lengths over an alphabet of five words, so that words return."""
+        return [["abcde"[i] for i in self.whole_numbers(0, 4, length)] for length in lengths]
+
     def arranged(self, values: torch.Tensor) -> torch.Tensor:
         """`values` in the asked dtype, precision and memory layout."""
         if self.size is SMALL:
             values = (values * 10).round() / 10
-        values = values.to(self.dtype)
+        return self.laid_out(values.to(self.dtype))
+
+    def laid_out(self, values: torch.Tensor) -> torch.Tensor:
+        """The same values, in the asked memory layout."""
         if self.strided and values.dim() > 1:
             axes = tuple(reversed(range(values.dim())))
             return values.permute(axes).contiguous().permute(axes)

@@ -1,6 +1,6 @@
 """One criterion at work on one answer: it asks, compares, and says what does not hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -75,7 +75,9 @@ class Trial:
 
     def expected(self, call: Call) -> Reply:
         """What the reference gives."""
-        reply = run(self.exercise.reference, replace(call, watch=()))
+        beside = self.exercise.beside
+        reference = self.exercise.reference if beside is None else beside(self.answer)
+        reply = run(reference, replace(call, watch=()))
         if reply.status != "returned":
             raise CouldNotRun(f"The reference itself failed: {reply.error}")
         return reply
@@ -102,6 +104,16 @@ class Trial:
         if problem is not None:
             raise WrongValues(problem, self._example(call, reply, right))
         return reply
+
+    def must_raise(self, call: Call, kind: str, words: Sequence[str]) -> None:
+        """The learner's code raises an exception of this kind, whose text holds all of these words."""
+        reply = self.ask(call)
+        self.require(reply.status == "raised", f"Your code raised nothing where {kind} is asked for.")
+        self.require(reply.error.kind == kind, f"Your code raised {reply.error.kind} where {kind} is asked for.",
+                     reply.error.text)
+        missing = [word for word in words if word not in reply.error.text]
+        self.require(not missing, f"The text of your {kind} should name {', '.join(words)}.",
+                     f"Yours is {reply.error.text!r}.")
 
     def require(self, holds: bool, message: str, detail: str = "") -> None:
         """Fail with `message` unless `holds`; `detail` may name values."""

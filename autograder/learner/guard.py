@@ -1,11 +1,14 @@
 """Notices when an answer calls the library function that it is meant to replace.
 
-Two nets, because each alone has holes. Torch's function mode sees public functions by name, before they are taken
-apart (`F.scaled_dot_product_attention`). Its dispatch mode sees the operators below, whatever spelling led to them
-(`torch.softmax`, `x.softmax`, `nn.Softmax`, `F.cross_entropy` all end in `_softmax` or `_log_softmax`).
+For torch there are two nets, because each alone has holes. Its function mode sees public functions by name, before
+they are taken apart (`F.scaled_dot_product_attention`). Its dispatch mode sees the operators below, whatever spelling
+led to them (`torch.softmax`, `x.softmax`, `nn.Softmax`, `F.cross_entropy` all end in `_softmax` or `_log_softmax`).
+For sacrebleu there is a third, around its methods.
 """
 
 from collections.abc import Iterable
+from contextlib import ExitStack
+from unittest.mock import patch
 
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -17,13 +20,15 @@ ATTENTION = {"scaled_dot_product_attention", "multi_head_attention_forward", "_n
              "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
              "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"}
 
-FAMILIES: dict[str, set[str]] = {"softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"}}
+FAMILIES: dict[str, set[str]] = {"softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"},
+                               "sacrebleu": {"corpus_score", "sentence_score", "compute_bleu"}}
 """Names of functions and operators, by the family that an exercise can put off limits."""
 
 SPELLINGS = {
     "softmax": "softmax or log_softmax of the library, in any spelling",
     "attention": "`F.scaled_dot_product_attention` or `nn.MultiheadAttention`",
     "entr": "`torch.special.entr`",
+    "sacrebleu": "`sacrebleu`",
 }
 """How a report names a family to the learner."""
 
@@ -44,14 +49,35 @@ class Watch:
 
     def __enter__(self):
         # Entering the modes costs little, yet every operator then passes through Python: only where it is needed.
-        self._modes = (_Functions(self), _Operators(self)) if self.watched else ()
-        for mode in self._modes:
-            mode.__enter__()
+        families = set(self.watched.values())
+        with ExitStack() as stack:
+            if families - {"sacrebleu"}:
+                stack.enter_context(_Functions(self))
+                stack.enter_context(_Operators(self))
+            if "sacrebleu" in families:
+                _watch_sacrebleu(self, stack)
+            self._entered = stack.pop_all()
         return self
 
     def __exit__(self, *error):
-        for mode in reversed(self._modes):
-            mode.__exit__(*error)
+        self._entered.__exit__(*error)
+
+
+def _watch_sacrebleu(watch: Watch, stack: ExitStack) -> None:
+    """Its methods are watched where they are defined, so that functions imported beforehand are seen too."""
+    try:
+        from sacrebleu.metrics import BLEU
+    except ImportError:  # what is not installed cannot be called
+        return
+    for name in FAMILIES["sacrebleu"]:
+        method = getattr(BLEU, name)
+
+        def noted(*args, name=name, method=method, **kwargs):
+            watch.note(name)
+            return method(*args, **kwargs)
+
+        static = isinstance(BLEU.__dict__.get(name), staticmethod)
+        stack.enter_context(patch.object(BLEU, name, staticmethod(noted) if static else noted))
 
 
 class _Functions(TorchFunctionMode):

@@ -22,4 +22,5 @@ def test_a_wrong_answer_loses_marks_and_gets_no_wrong_name(name, slip, seeds):
         report = judge(WRONG[name][slip], seed=seed, exercise=name)
         assert not report.needs_a_person, [outcome.message for outcome in report.outcomes]
         assert report.score < report.points, f"seed {seed}"
+        assert not any("NameError" in outcome.message for outcome in report.outcomes), "the slip itself is broken"
         assert set(report.diagnoses) <= {NAMED.get((name, slip))}, f"seed {seed}"

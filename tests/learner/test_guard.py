@@ -1,8 +1,10 @@
 """The guard sees a library function in every spelling, and nothing else."""
 
 import pytest
+import sacrebleu
 import torch
 import torch.nn.functional as F
+from sacrebleu import corpus_bleu
 from torch import nn, softmax
 
 from autograder.learner.calls import Call
@@ -24,12 +26,18 @@ ATTENTIONS = [
     lambda x: nn.MultiheadAttention(4, 2, batch_first=True).eval()(x, x, x)[0],
     lambda x: nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()(x),
 ]
+BLEUS = [
+    lambda x: corpus_bleu(["a b c d"], [["a b c e"]]).score, lambda x: sacrebleu.sentence_bleu("a b", ["a b"]).score,
+    lambda x: sacrebleu.metrics.BLEU(tokenize="none").corpus_score(["a b c"], [["a b c"]]).score,
+    lambda x: sacrebleu.metrics.BLEU.compute_bleu([1, 1, 1, 1], [1, 1, 1, 1], 4, 4).score,
+]
 ENTROPIES = [lambda x: torch.special.entr(x), lambda x: torch.ops.aten.special_entr(x)]
 ALLOWED = [lambda x: x.exp() / x.exp().sum(-1, keepdim=True), lambda x: (x - x.logsumexp(-1, keepdim=True)).exp(),
            lambda x: torch.sigmoid(x), lambda x: -(x * x.log()), lambda x: nn.Linear(4, 4)(x) @ x.mT]
 
 
-@pytest.mark.parametrize("family, answers", [("softmax", SOFTMAXES), ("attention", ATTENTIONS), ("entr", ENTROPIES)])
+@pytest.mark.parametrize("family, answers", [("softmax", SOFTMAXES), ("attention", ATTENTIONS), ("entr", ENTROPIES),
+                                             ("sacrebleu", BLEUS)])
 def test_every_spelling_is_seen(family, answers):
     seen = [run(answer, Call((X,), watch=(family,))) for answer in answers]
     assert [reply.status for reply in seen] == ["returned"] * len(answers)

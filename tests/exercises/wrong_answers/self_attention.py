@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+
 def right_weights(q, k, width=None):
     return torch.softmax(q @ k.mT / math.sqrt(width or q.size(-1)), dim=-1)
 
