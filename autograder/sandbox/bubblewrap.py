@@ -16,8 +16,8 @@ import autograder
 from autograder.sandbox.limits import Limits
 
 PACKAGE = Path(autograder.__file__).resolve().parent
-LEARNERS_SIDE = ("__init__.py", "settings.py", "learner")
-"""All of this package that a sandbox holds; `corpus` joins it when there is one."""
+LEARNERS_SIDE = ("__init__.py", "settings.py", "learner", "corpus")
+"""All of this package that a sandbox holds."""
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
           "/etc/fonts", "/etc/ssl/certs")
