@@ -94,8 +94,9 @@ def _encoder_case(given: Inputs) -> Call:
     if s.keys > 1:
         lengths = lengths.clamp(max=s.keys - 1)  # the width stays, even where no sentence fills it
     weights = {"embedding.weight": given.normal(s.vocab, s.embed)} | gru_weights(given, "rnn", s.embed, s.d_k, "_l0")
-    return Call((given.whole_numbers(0, s.vocab - 1, s.heads, s.keys), lengths), init=(s.vocab, s.embed, s.d_k),
-                weights=weights)
+    source = given.whole_numbers(0, s.vocab - 1, s.heads, s.keys)
+    source[0, 0], source[-1, 0] = 0, s.vocab - 1  # a word whose embedding is frozen as `padding_idx` shows
+    return Call((source, lengths), init=(s.vocab, s.embed, s.d_k), weights=weights)
 
 
 def gru_weights(given: Inputs, name: str, inputs: int, hidden: int, ending: str = "") -> dict[str, torch.Tensor]:
@@ -154,7 +155,7 @@ BOS, EOS = 3, 5
 
 
 def table(given: Inputs, ends: tuple[int, ...], steps: int, vocab: int = 9) -> Table:
-    """Row r says eos at step ends[r] (counted from 0), whatever it was fed, and at no other."""
+    """Row r says eos at step ends[r] (counted from 0), whatever it was fed, and at no other of the `steps`."""
     scores = given.normal(len(ends), steps, vocab, vocab) + torch.arange(vocab) * 1e-3  # no two are equal
     scores[..., EOS] = -9.0
     for row, end in enumerate(ends):
@@ -164,8 +165,9 @@ def table(given: Inputs, ends: tuple[int, ...], steps: int, vocab: int = 9) -> T
 
 
 def decode_call(given: Inputs, ends: tuple[int, ...], steps: int) -> Call:
-    start = torch.tensor([[row, 0] for row in range(len(ends))])
-    return Call((table(given, ends, steps), start, BOS, EOS, steps))
+    """The table holds one step more than max_len: to ask for it and leave the answer out is not wrong."""
+    start = torch.tensor([[row, 0.0] for row in range(len(ends))])
+    return Call((table(given, ends, steps + 1), start, BOS, EOS, steps))
 
 
 def _decode_case(given: Inputs) -> Call:
@@ -247,7 +249,7 @@ def brevity(trial: Trial) -> None:
     """Hypotheses that are too short in sum are punished, too long ones are not."""
     (reference,) = trial.inputs().words(9)
     for hypothesis in (reference[:6], reference, [*reference, "f", "g"]):
-        trial.must_agree(Call(([hypothesis], [reference], 4)))
+        trial.must_agree(Call(([hypothesis], [reference])))  # max_n is 4 where nobody says anything else
 
 
 @corpus_bleu.criterion(points=0.5)
@@ -266,7 +268,8 @@ def pooled(trial: Trial) -> None:
 
 @corpus_bleu.criterion(points=0.5)
 def any_order_n(trial: Trial) -> None:
-    """max_n says up to which length n-grams count."""
+    """max_n says up to which length n-grams count, and an n-gram is made of words, not of letters."""
     hypotheses, references, _ = trial.case().args
     for n in (1, 2, 3, 5):
         trial.must_agree(Call((hypotheses, references, n)))
+    trial.must_agree(Call(([["ab", "c"], [*"abcd"]], [["a", "bc"], [*"abcd"]], 2)))

@@ -1,21 +1,24 @@
 """Small public models, for exercises that take a model as an argument."""
 
 import torch
+from torch import nn
 
 
-class TableDecoder:
+class TableDecoder(nn.Module):
     """A decoder that looks its scores up: `scores[row, step, token]` are the logits of the next word.
 
-    scores: (rows, steps, vocab, vocab). The state says where each row of a batch is: (batch, 2) int64, its row of
-    the table and its step. A batch may leave rows out, or hold one twice: the state says which is which.
+    scores: (rows, steps, vocab, vocab). The state says where each row of a batch is: (batch, 2), its row of the
+    table and its step, as floating numbers, because a state is no token. A batch may leave rows out, or hold one
+    twice: the state says which is which.
     """
 
     def __init__(self, scores: torch.Tensor):
+        super().__init__()
         self.scores = scores
 
     def start(self) -> torch.Tensor:
         """The state before the first step, for all rows in order."""
-        rows = torch.arange(len(self.scores))
+        rows = torch.arange(len(self.scores), dtype=self.scores.dtype)
         return torch.stack([rows, torch.zeros_like(rows)], dim=1)
 
     def step(self, tokens: torch.Tensor, state: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -24,11 +27,11 @@ class TableDecoder:
         Raises TypeError or ValueError for tokens that are none, IndexError after the last step of the table.
         """
         self._check(tokens, state)
-        row, step = state.unbind(dim=1)
+        row, step = state.long().unbind(dim=1)
         if bool((step >= self.scores.size(1)).any()):
             raise IndexError(f"The model was asked for step {int(step.max()) + 1} of {self.scores.size(1)}; "
                              "stop after max_len steps.")
-        return self.scores[row, step, tokens], torch.stack([row, step + 1], dim=1)
+        return self.scores[row, step, tokens], state + state.new_tensor([0, 1])
 
     def _check(self, tokens: torch.Tensor, state: torch.Tensor) -> None:
         if not isinstance(tokens, torch.Tensor) or tokens.dtype != torch.int64:
