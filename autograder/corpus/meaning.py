@@ -6,7 +6,7 @@ from random import Random
 
 from autograder.corpus.lexicon import ADVERBS, ATTRIBUTES, NOUNS, PREDICATES, PRONOUNS, VERBS, Adjective, Noun, Verb
 
-PLURAL, NEAR, ATTRIBUTE, HEAD_IS_OBJECT, PRONOUN = 0.35, 0.15, 0.3, 0.4, 0.5
+PLURAL, NEAR, ATTRIBUTE, HEAD_IS_OBJECT, PRONOUN = 0.3, 0.1, 0.25, 0.4, 0.5
 """How often: several of them; "this" instead of "the"; an adjective beside the noun; the innermost relative clause
 says what was done to its noun ("the cheese that the mouse ate"); its subject then is a pronoun."""
 

@@ -16,7 +16,7 @@ DIRECTIONS: dict[str, tuple[Callable[[Meaning], list[Word]], Callable[[Meaning],
     "zh-en": (chinese.sentence, english.sentence),
 }
 SPLITS = ("train", "test")
-TEST_SHARE = 0.1
+TEST_SHARE = 0.2
 DEEPEST, LONGEST = 7, 40
 """The deepest nesting, and the longest English sentence in words."""
 

@@ -1,0 +1,44 @@
+"""One way to train for all models: the same data in the same order, the same optimiser, the same number of steps."""
+
+from collections.abc import Sequence
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+from tqdm.auto import tqdm
+
+from autograder.corpus import SentencePair
+from autograder.experiments.batches import batches
+from autograder.experiments.models import Translator
+
+CLIP = 1.0
+"""The largest norm of a gradient; longer ones are shortened to it (Pascanu et al. 2013)."""
+
+
+def train(model: Translator, pairs: Sequence[SentencePair], epochs: int = 3, batch_size: int = 64,
+          learning_rate: float = 3e-3, seed: int = 0, progress: bool = True) -> list[float]:
+    """Adam with gradient clipping and a learning rate that falls linearly to zero; the mean loss of every epoch.
+
+    The model's first weights are the caller's: call `torch.manual_seed` before making it. The seed decides the order
+    of the sentences.
+    """
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    steps = epochs * -(-len(pairs) // batch_size)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+    model.train()
+    losses = []
+    with tqdm(total=steps, unit="batch", disable=not progress) as bar:
+        for epoch in range(epochs):
+            total = 0.0
+            for batch in batches(pairs, model.source_words, model.target_words, batch_size, seed * 1000 + epoch):
+                optimizer.zero_grad()
+                loss = model.loss(batch)
+                loss.backward()
+                clip_grad_norm_(model.parameters(), CLIP)
+                optimizer.step()
+                schedule.step()
+                total += loss.item() * len(batch.source)
+                bar.update()
+            losses.append(total / len(pairs))
+            bar.set_postfix(epoch=epoch + 1, loss=f"{losses[-1]:.3f}")
+    model.eval()
+    return losses
