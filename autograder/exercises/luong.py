@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import Inputs
+from autograder.judging.inputs import ONES, Inputs
 from autograder.judging.standard import GRADIENT_TOLERANCES, add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call
@@ -67,7 +67,8 @@ def centers(given: Inputs, low: float, high: float, rows: int) -> torch.Tensor:
 
 def _window_case(given: Inputs) -> Call:
     s = given.size
-    return Call((centers(given, 0, s.keys - 1, s.queries), 1, s.keys))
+    length = s.keys + s.queries
+    return Call((centers(given, 0, length - 1, s.queries), s.keys // 2, length))
 
 
 local_window = Exercise(
@@ -86,6 +87,7 @@ def cut_at_both_ends(trial: Trial) -> None:
     for half_width in (1, 2, 3):
         trial.must_agree(Call((torch.tensor([0.2, 0.9, 4.1, 7.8, 8.3]), half_width, 9)))
     trial.must_agree(Call((torch.tensor([1.2, 0.1]), 5, 3)))
+    trial.must_agree(Call((torch.tensor([0.2]), 1, 1)))
 
 
 @local_window.criterion(points=0.5)
@@ -98,12 +100,15 @@ def whole_centers(trial: Trial) -> None:
 # --- local_weights ---------------------------------------------------------------------------------------------
 
 def _local_case(given: Inputs) -> Call:
+    """Each window is whole. D is 3, or 1 in a small case: with D = 2 sigma is 1, and no power of it would show."""
     s = given.size
-    return Call((given.normal(s.queries, s.keys), centers(given, 1, s.keys - 2, s.queries), 2))
+    length, half_width = s.keys + s.queries, s.keys // 2
+    return Call((given.normal(s.queries, length), centers(given, half_width, length - 1 - half_width, s.queries),
+                 half_width))
 
 
 local_weights = Exercise(
-    "local_weights", CHAPTER, luong.local_weights, _local_case, returns=("weights",),
+    "local_weights", CHAPTER, luong.local_weights, _local_case, returns=("weights",), off_limits=("attention",),
     hints=("Two steps: a softmax that sees the window only, then a bell curve around the centre on top of it.",
            "The softmax is that of chapter 02 with the window as its mask.",
            "The distance in the bell curve is from the centre as it came, not from the rounded one.",
@@ -115,10 +120,13 @@ add_standard_criteria(
 
 @local_weights.criterion(points=0.5)
 def window_at_the_end(trial: Trial) -> None:
-    """Where the window is cut, the softmax runs over what is left of it."""
-    given = trial.inputs()
+    """Where the window is cut, the softmax runs over what is left of it, be it one word."""
+    given = trial.inputs(strided=True)
     length = given.size.keys
-    trial.must_agree(Call((given.normal(4, length), torch.tensor([0.2, 0.7, length - 1.3, length - 0.9]), 2)))
+    for half_width in (1, 3):
+        center = torch.tensor([0.2, 0.7, length - 1.3, length - 0.9])
+        trial.must_agree(Call((given.normal(4, length), center, half_width)))
+    trial.must_agree(Call((given.normal(1, 1), torch.tensor([0.3]), 1)))
 
 
 @local_weights.criterion(points=0.5)
@@ -162,11 +170,11 @@ add_standard_criteria(
 
 @luong_attention.criterion(points=1)
 def dot_and_concat(trial: Trial) -> None:
-    """The methods \"dot\" and \"concat\" are right too, with the parameters that each of them needs."""
+    """The methods \"dot\" and \"concat\" are right too, in train mode as well, with the parameters that each needs."""
     for method in ("dot", "concat"):
-        call = _module_call(trial.inputs(method), method)
+        call = _module_call(trial.inputs(method, strided=True), method)
         trial.must_agree(call)
-        trial.must_agree(trial.with_cotangents(call), GRADIENT_TOLERANCES)
+        trial.must_agree(replace(trial.with_cotangents(call), training=True), GRADIENT_TOLERANCES)
 
 
 @luong_attention.criterion(points=0.5)
@@ -179,14 +187,16 @@ def with_nothing_real(trial: Trial) -> None:
 
 @luong_attention.criterion(points=0.5)
 def with_no_mask(trial: Trial) -> None:
-    """Without a mask every position is real."""
-    call = trial.case()
-    trial.must_agree(replace(call, args=call.args[:2]))
+    """Without a mask every position is real, also for one sentence of one word."""
+    for call in (trial.case(), *(_module_call(trial.inputs(m, size=ONES), m) for m in luong.METHODS)):
+        trial.must_agree(replace(call, args=call.args[:2]))
 
 
 @luong_attention.criterion(points=0.5)
 def what_cannot_work_is_refused(trial: Trial) -> None:
     """The constructor raises ValueError for an unknown method, naming the three, and for dot with unequal sizes."""
     size = trial.inputs().size
-    trial.must_raise(Call(init=(size.d_k, size.d_v, "cosine")), "ValueError", luong.METHODS)
-    trial.must_raise(Call(init=(size.d_k, size.d_v, "dot")), "ValueError", [str(size.d_k), str(size.d_v)])
+    # Any part will do that calls nothing of the learner's: the constructor alone is asked.
+    built = Call(part="parameters")
+    trial.must_raise(replace(built, init=(size.d_k, size.d_v, "dot")), "ValueError", [str(size.d_k), str(size.d_v)])
+    trial.must_raise(replace(built, init=(size.d_k, size.d_v, "cosine")), "ValueError", luong.METHODS)
