@@ -13,12 +13,11 @@ def sentence(meaning: Meaning) -> list[Word]:
 
 def _noun_phrase(phrase: NounPhrase, level: int) -> list[Word]:
     counted = "些" if phrase.plural else phrase.noun.classifier
-    determiner = [word(("这" if phrase.near else "那") + counted, level, "determiner")]
-    clause = _relative(phrase.relative, level + 1) if phrase.relative else []
-    if phrase.relative and not phrase.relative.head_is_subject:
-        words = clause + determiner  # 她 买 的 那块 奶酪: no two determiners side by side
-    else:
-        words = determiner + clause
+    words = [word(("这" if phrase.near else "那") + counted, level, "determiner")]
+    if phrase.relative:
+        clause = _relative(phrase.relative, level + 1)
+        # 那只 吃 了 奶酪 的 老鼠, but 老鼠 吃 的 那块 奶酪: two determiners side by side are hard to read
+        words = words + clause if phrase.relative.head_is_subject else clause + words
     if phrase.attribute:
         adjective, *particle = phrase.attribute.chinese.split()
         words += [word(adjective, level, "attribute"), *(word(de, level) for de in particle)]
@@ -30,11 +29,12 @@ def _relative(clause: Relative, level: int) -> list[Word]:
     verb, _, after = clause.verb.chinese.partition("~")
     finished = verb.endswith("了")
     verb = verb_words(verb.removesuffix("了"), level)
-    if isinstance(clause.other, str):
-        other = [word(PRONOUNS[clause.other][1], level, "noun")]
-    else:
-        other = _noun_phrase(clause.other, level)
+    other = _other(clause.other, level)
     if not clause.head_is_subject:
         return [*other, *verb, de]  # without 了: 她 买 的
     aspect = [word("了", level)] if finished else []
     return [*verb, *aspect, *other, *(word(text, level, "particle") for text in after.split()), de]
+
+
+def _other(other: NounPhrase | str, level: int) -> list[Word]:
+    return [word(PRONOUNS[other][1], level, "noun")] if isinstance(other, str) else _noun_phrase(other, level)

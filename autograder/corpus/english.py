@@ -22,9 +22,10 @@ def _noun_phrase(phrase: NounPhrase, level: int) -> list[Word]:
 
 def _relative(head: NounPhrase, clause: Relative, level: int) -> list[Word]:
     pronoun = "who" if head.noun.person and clause.head_is_subject else "that"
-    if isinstance(clause.other, str):
-        other = [word(clause.other, level, "noun")]
-    else:
-        other = _noun_phrase(clause.other, level)
+    other = _other(clause.other, level)
     verb = verb_words(clause.verb.english, level)
     return [word(pronoun, level, "relative"), *(verb + other if clause.head_is_subject else other + verb)]
+
+
+def _other(other: NounPhrase | str, level: int) -> list[Word]:
+    return [word(other, level, "noun")] if isinstance(other, str) else _noun_phrase(other, level)

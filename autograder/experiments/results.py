@@ -1,0 +1,24 @@
+"""The committed results: what `autograder experiments NAME` measured, one JSON file a name."""
+
+import json
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def path(name: str) -> Path:
+    return RESULTS / f"{name}.json"
+
+
+def load(name: str) -> dict:
+    """{"command", "settings", "runs"}: a run is one model with one seed. Raises FileNotFoundError with the remedy."""
+    if not path(name).exists():
+        raise FileNotFoundError(f"There are no results {name!r} yet; `autograder experiments {name}` makes them.")
+    return json.loads(path(name).read_text(encoding="utf-8"))
+
+
+def save(name: str, results: dict) -> None:
+    """One run a line, so that a change is readable."""
+    head = json.dumps({key: value for key, value in results.items() if key != "runs"}, ensure_ascii=False, indent=1)
+    runs = ",\n".join("  " + json.dumps(run, ensure_ascii=False) for run in results["runs"])
+    path(name).write_text(f'{head[:-2]},\n "runs": [\n{runs}\n ]\n}}\n', encoding="utf-8")

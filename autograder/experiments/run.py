@@ -1,0 +1,115 @@
+"""`autograder experiments NAME`: train the models of an experiment, measure them, write results/NAME.json.
+
+A run is one model with one seed. Runs that the file has already, with the same settings, are kept, so a long
+experiment may be stopped and started again.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+import torch
+
+from autograder.corpus import SentencePair
+from autograder.experiments import results
+from autograder.experiments.batches import vocabularies
+from autograder.experiments.local import LocalTranslator
+from autograder.experiments.measuring import LENGTHS, alignment_quality, evaluate
+from autograder.experiments.models import AttentionTranslator, BahdanauTranslator, LuongTranslator, Seq2Seq, Translator
+from autograder.experiments.setting import LONG, SEEDS, SHORT, TEST, TRAINING, test_pairs, training_pairs
+from autograder.experiments.training import train
+
+MODELS = {
+    "plain": (Seq2Seq, {}),
+    "bahdanau": (BahdanauTranslator, {}),
+    "dot": (LuongTranslator, {"method": "dot"}),
+    "general": (LuongTranslator, {"method": "general"}),
+    "concat": (LuongTranslator, {"method": "concat"}),
+    "local-p": (LocalTranslator, {"half_width": 5}),
+}
+DEFAULTS = {"direction": "en-fr", "hidden_dim": 128, "deepest": 7}
+EXPERIMENTS: dict[str, list[dict]] = {
+    "bottleneck": [*({"model": "plain", "hidden_dim": size} for size in (128, 64, 256)),
+                   {"model": "plain", "deepest": 5}],
+    "attention": [{"model": "bahdanau"}, {"model": "bahdanau", "direction": "zh-en"}],
+    "luong": [{"model": name} for name in ("dot", "general", "concat", "local-p")],
+}
+"""For every experiment the models that it trains, each with what differs from `DEFAULTS`."""
+
+EXAMPLES = 2
+"""Translations that are kept for each bucket of lengths, of the first seed."""
+
+
+def plan(name: str) -> list[dict]:
+    """All runs of an experiment, as {"model", "seed", "direction", "hidden_dim", "deepest"}; first seeds first."""
+    return [{"model": variant["model"], "seed": seed, **DEFAULTS, **variant}
+            for seed in SEEDS for variant in EXPERIMENTS[name]]
+
+
+def settings() -> dict:
+    """What all runs share."""
+    return {"train_sentences": LONG + SHORT, "test_sentences": TEST, **TRAINING}
+
+
+def make_model(run: dict, train_pairs: Sequence[SentencePair]) -> Translator:
+    """The untrained model of a run; its seed decides the first weights."""
+    kind, arguments = MODELS[run["model"]]
+    torch.manual_seed(run["seed"])
+    return kind(*vocabularies(train_pairs), hidden_dim=run["hidden_dim"], **arguments)
+
+
+def carry_out(run: dict, progress: bool = True) -> dict:
+    """Train and measure: the run, with what came out."""
+    train_pairs, tests = training_pairs(run["direction"], run["deepest"]), test_pairs(run["direction"])
+    model = make_model(run, train_pairs)
+    start = time.process_time()
+    losses = train(model, train_pairs, **TRAINING, seed=run["seed"], progress=progress)
+    outcome = {"parameters": sum(p.numel() for p in model.parameters()),
+               "cpu_seconds": round(time.process_time() - start),
+               "losses": [round(loss, 4) for loss in losses], **evaluate(model, tests)}
+    if isinstance(model, AttentionTranslator):
+        outcome["alignment"] = alignment_quality(model, tests)
+    if run["seed"] == SEEDS[0]:
+        outcome["examples"] = examples(model, tests)
+    return run | outcome
+
+
+def examples(model: Translator, pairs: Sequence[SentencePair]) -> list[dict]:
+    """The first sentences of every bucket of lengths with their translations."""
+    chosen = []
+    for low, high in LENGTHS:
+        inside = [pair for pair in pairs if low <= len(pair.source) <= high][:EXAMPLES]
+        chosen += [{"low": low, "words": len(pair.source), "source": " ".join(pair.source),
+                    "target": " ".join(pair.target), "translation": " ".join(words)}
+                   for pair, words in zip(inside, model.translate(inside), strict=True)]
+    return chosen
+
+
+def experiment(name: str, progress: bool = True) -> dict:
+    """Carry out the runs that results/NAME.json does not have yet; the file is written after every run."""
+    known = results.load(name) if results.path(name).exists() else {"settings": None, "runs": []}
+    runs = known["runs"] if known["settings"] == settings() else []
+    for wanted in plan(name):
+        if not any(wanted.items() <= run.items() for run in runs):
+            print(f"{name}: {wanted}", file=sys.stderr, flush=True)
+            runs.append(carry_out(wanted, progress))
+            results.save(name, {"command": f"autograder experiments {name}", "settings": settings(), "runs": runs})
+    return results.load(name)
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="autograder experiments",
+        description="Train the models of an experiment and store what was measured, for the figures of the book. "
+                    "Runs that are stored already are not repeated: remove the file to start again.",
+    )
+    parser.add_argument("names", nargs="+", choices=EXPERIMENTS, metavar="NAME", help=", ".join(EXPERIMENTS))
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)  # the same sums in the same order on every machine of a kind
+    for name in options.names:
+        for run in experiment(name, progress=not options.quiet)["runs"]:
+            print(f"{name}: {run['model']} {run['direction']} hidden {run['hidden_dim']} depth {run['deepest']} "
+                  f"seed {run['seed']}: BLEU {run['bleu']}, exact {run['exact']} %")
+    return 0
