@@ -163,7 +163,7 @@ class nothing_real_is_shared_out(_Luong):
 # --- the module ------------------------------------------------------------------------------------------------
 
 
-@luong_attention.misconception(see=f"{CHAPTER}#mistake-module")
+@luong_attention.misconception(see=f"{CHAPTER}#mistake-luong-module")
 class weights_not_returned(_Luong):
     """You return the attentional state alone; the attention weights are asked for too."""
 
@@ -171,7 +171,7 @@ class weights_not_returned(_Luong):
         return torch.tanh(self.W_c(torch.cat([context, state], dim=-1)))
 
 
-@luong_attention.misconception(see=f"{CHAPTER}#mistake-module")
+@luong_attention.misconception(see=f"{CHAPTER}#mistake-luong-module")
 class weights_returned_first(_Luong):
     """You return the weights first and the attentional state second; it is the other way round."""
 
@@ -179,7 +179,7 @@ class weights_returned_first(_Luong):
         return weights, torch.tanh(self.W_c(torch.cat([context, state], dim=-1)))
 
 
-@luong_attention.misconception(see=f"{CHAPTER}#mistake-module")
+@luong_attention.misconception(see=f"{CHAPTER}#mistake-luong-module")
 class layers_with_bias(_Luong):
     """Your layers have a bias; in this exercise they are matrices alone."""
 
