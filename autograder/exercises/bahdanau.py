@@ -1,17 +1,17 @@
 """Chapter 02: additive attention. Contract of each exercise: see its reference."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 
 from autograder.exercises.bottleneck import gru_weights
-from autograder.judging.compare import close, form_problem
+from autograder.judging.compare import close, form_problem, gradient_problem, value_problem
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import GRADIENT_TOLERANCES, add_standard_criteria
 from autograder.judging.trial import Answer, Trial
-from autograder.learner.calls import Call, Reply
+from autograder.learner.calls import Call
+from autograder.learner.runner import run
 from autograder.reference import bahdanau
 
 CHAPTER = "02_bahdanau"
@@ -55,8 +55,16 @@ masked_weights = Exercise(
            "`nothing = ~mask.any(dim=-1, keepdim=True)` finds those rows. Fill only where `~mask & ~nothing`, and "
            "set every hidden weight to 0 at the end."))
 add_standard_criteria(
-    masked_weights, values=2.5, gradients=1, double_precision=0.5, arguments_unchanged=0.5,
+    masked_weights, values=2, gradients=1, double_precision=0.5, arguments_unchanged=0.5,
     sentence="The weights are the softmax over the real positions of each row, and exactly 0 elsewhere.")
+
+
+@masked_weights.criterion(points=0.5)
+def exactly_zero(trial: Trial) -> None:
+    """Hidden positions have the weight 0 itself, not a very small one."""
+    call = trial.case()
+    weights = trial.must_agree(call).output
+    trial.require(bool((weights[~call.args[1]] == 0).all()), "Some hidden positions have a tiny weight that is not 0.")
 
 
 @masked_weights.criterion(points=1)
@@ -66,7 +74,10 @@ def nothing_real(trial: Trial) -> None:
     mask[1] = False
     trial.must_agree(Call((scores, mask)))
     trial.must_agree(trial.with_cotangents(Call((scores, mask))), GRADIENT_TOLERANCES)
-    trial.must_agree(trial.with_cotangents(Call((scores, torch.zeros_like(mask)))), GRADIENT_TOLERANCES)
+    empty = Call((scores, torch.zeros_like(mask)))
+    trial.must_agree(empty)
+    arrived = trial.well_formed(trial.with_cotangents(empty)).gradients  # none at all is as right as zeros here
+    trial.require(all(g is None or bool(g.isfinite().all()) for g in arrived), "A gradient contains NaN.")
 
 
 @masked_weights.criterion(points=0.5)
@@ -74,7 +85,7 @@ def large_scores(trial: Trial) -> None:
     """Scores of +-10,000 are right to rounding, also where the largest is hidden."""
     scores, mask = trial.case().args
     trial.must_agree(Call((scores, mask)))  # first, because many mistakes look alike where one score rules
-    for place in (mask, ~mask):
+    for place in (~mask, mask):
         for large in (1e4, -1e4):
             trial.must_agree(Call((scores + place * large, mask)))
 
@@ -148,55 +159,31 @@ def a_row_with_nothing_real(trial: Trial) -> None:
 
 # --- BahdanauDecoderStep ---------------------------------------------------------------------------------------
 # The step holds an AdditiveAttention of the learner's, which was judged above. A fault in it must not cost marks
-# twice, so the step is compared with a right step that looks through the learner's own attention.
+# twice: where theirs is not right, the step is judged around an attention of ours.
 
-class _Asked(torch.autograd.Function):
-    """The learner's attention, asked through the learner interface: forward for values, backward for gradients."""
-
-    @staticmethod
-    def forward(ctx, ask: Callable[..., Reply], masked: bool, *tensors):
-        ctx.ask, ctx.masked = ask, masked
-        ctx.save_for_backward(*tensors)
-        return ask(tensors, masked).output
-
-    @staticmethod
-    def backward(ctx, *cotangents):
-        reply = ctx.ask(ctx.saved_tensors, ctx.masked, cotangents)
-        return None, None, *reply.gradients[:2], None, *(
-            reply.parameter_gradients.get(f"attention.{name}.weight") for name in ("W_s", "W_h", "v"))
+def beside_their_attention(answer: Answer, call: Call) -> Call:
+    """The call as it is where the learner's own attention does its part of it right, else with ours in its place."""
+    if _attention_is_right(answer, replace(call, args=call.args[1:], part="attention", seconds=2.0)):
+        return call
+    _, _, *sizes = call.init
+    return replace(call, substitute=tuple(sizes))
 
 
-def beside_their_attention(answer: Answer) -> type:
-    """The right step around the learner's own attention; around the right one where theirs gives nothing usable."""
-    class Attention(bahdanau.AdditiveAttention):
-        def __init__(self, decoder_dim, encoder_dim, attention_dim):
-            super().__init__(decoder_dim, encoder_dim, attention_dim)
-            self.step_init = None
-
-        def ask(self, tensors, masked, cotangents=None) -> Reply:
-            state, states, mask, *weights = tensors
-            named = dict(zip(("attention.W_s.weight", "attention.W_h.weight", "attention.v.weight"), weights,
-                             strict=True))
-            args = (state, states, mask) if masked else (state, states)
-            return answer(Call(args, init=self.step_init, weights=named, part="attention", training=self.training,
-                               dtype=state.dtype, cotangents=cotangents), 0)
-
-        def forward(self, state, encoder_states, mask=None):
-            right = super().forward(state, encoder_states, mask)
-            tensors = (state, encoder_states, mask, self.W_s.weight, self.W_h.weight, self.v.weight)
-            theirs = self.ask([t if t is None else t.detach() for t in tensors], mask is not None)
-            wanted = Reply("returned", output=tuple(t.detach() for t in right), parameters=theirs.parameters)
-            if theirs.status != "returned" or form_problem(theirs, wanted, ("context", "weights")):
-                return right
-            return _Asked.apply(self.ask, mask is not None, *tensors)
-
-    class Step(bahdanau.BahdanauDecoderStep):
-        def __init__(self, vocab_size, embed_dim, hidden_dim, encoder_dim, attention_dim):
-            super().__init__(vocab_size, embed_dim, hidden_dim, encoder_dim, attention_dim)
-            self.attention = Attention(hidden_dim, encoder_dim, attention_dim)
-            self.attention.step_init = (vocab_size, embed_dim, hidden_dim, encoder_dim, attention_dim)
-
-    return Step
+def _attention_is_right(answer: Answer, call: Call) -> bool:
+    """Whether the part of the learner's step that attends computes what the reference does, gradients too if asked."""
+    if call.cotangents is not None:
+        draw = Inputs(0, "beside_their_attention", dtype=call.dtype)
+        context, weights = draw.normal(len(call.args[0]), call.args[1].size(-1)), draw.normal(*call.args[1].shape[:2])
+        call = replace(call, cotangents=(context, weights))
+    right, theirs = run(bahdanau.BahdanauDecoderStep, replace(call, watch=())), answer(call, 0)
+    for reply in (right, theirs):
+        reply.parameters = {name: shape for name, shape in reply.parameters.items() if name.startswith("attention.")}
+    if form_problem(theirs, right, additive_attention.returns) or theirs.changed or theirs.used:
+        return False
+    if value_problem(theirs.output, right.output, additive_attention.returns):
+        return False
+    return call.cotangents is None or not gradient_problem(
+        theirs, right, additive_attention.arguments, GRADIENT_TOLERANCES)
 
 
 def _step_case(given: Inputs) -> Call:
@@ -218,8 +205,8 @@ bahdanau_decoder_step = Exercise(
            "`self.out(new_state)` are the logits; return `logits, new_state, weights`."))
 add_standard_criteria(
     bahdanau_decoder_step, values=4, gradients=1, double_precision=0.5, arguments_unchanged=0.5, sizes_of_one=0.5,
-    train_and_eval=0.5, sentence="With the same weights and your own AdditiveAttention, logits, new state and "
-    "attention weights are those of one decoder step.")
+    train_and_eval=0.5, sentence="With the same weights and a right AdditiveAttention (ours, where yours is not), "
+    "logits, new state and attention weights are those of one decoder step.")
 
 
 @bahdanau_decoder_step.criterion(points=0.5)

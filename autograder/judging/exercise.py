@@ -40,8 +40,8 @@ class Exercise:
     returns: names of the returned values, for messages.
     off_limits: families of library functions (`learner.guard.FAMILIES`) that the answer is meant to replace.
     tolerance: by dtype, where the exercise needs another than `compare.TOLERANCES`.
-    beside: makes the reference that stands beside one answer, where the answer uses what was judged in another
-        exercise: given the learner interface, so that a fault there is not counted here again.
+    beside: where the answer uses what is judged in another exercise: given the learner interface and a call, the
+        call that is asked in its place, so that a fault there is not counted here again.
     agreement: tells whether two answers computed the same on a list of calls, where that is not equality of
         each result (an exercise with random results).
     """
@@ -54,7 +54,7 @@ class Exercise:
     hints: tuple[str, ...]
     off_limits: tuple[str, ...] = ()
     tolerance: dict | None = None
-    beside: Callable[[Callable[[Call, int], Reply]], Any] | None = None
+    beside: Callable[[Callable[[Call, int], Reply], Call], Call] | None = None
     agreement: Agreement | None = None
     criteria: list[Criterion] = field(default_factory=list)
     misconceptions: list[Misconception] = field(default_factory=list)

@@ -75,9 +75,7 @@ class Trial:
 
     def expected(self, call: Call) -> Reply:
         """What the reference gives."""
-        beside = self.exercise.beside
-        reference = self.exercise.reference if beside is None else beside(self.answer)
-        reply = run(reference, replace(call, watch=()))
+        reply = run(self.exercise.reference, replace(call, watch=()))
         if reply.status != "returned":
             raise CouldNotRun(f"The reference itself failed: {reply.error}")
         return reply
@@ -90,10 +88,12 @@ class Trial:
 
     def well_formed(self, call: Call) -> Reply:
         """The learner's reply, after its type, number of values, shape, dtype and finiteness were found right."""
+        call = self._beside(call)
         return self._formed(call, self.expected(call))
 
     def must_agree(self, call: Call, tolerance: dict | None = None) -> Reply:
         """The learner's reply, after it was found equal to the reference's, gradients too if the call asks."""
+        call = self._beside(call)
         right = self.expected(call)
         reply = self._formed(call, right)
         tolerance = tolerance or self.exercise.tolerance
@@ -119,6 +119,9 @@ class Trial:
         """Fail with `message` unless `holds`; `detail` may name values."""
         if not holds:
             raise Failed(Difference(message, detail))
+
+    def _beside(self, call: Call) -> Call:
+        return call if self.exercise.beside is None else self.exercise.beside(self.answer, call)
 
     def _formed(self, call: Call, right: Reply) -> Reply:
         reply = self.ask(call)

@@ -50,11 +50,12 @@ class Call:
     """One thing to do with the learner's object.
 
     A function is called with `args`. A class (when `init` is given) is constructed with `init`, gets `weights` by
-    name, is put into train or eval mode, and is then called with `args`: itself, or the part of it called `part`.
+    name, is put into train or eval mode, and is then called with `args`: itself, or a part or method of it (`part`).
 
     args: tensors, plain values, lists of them; a `Seed` or a `Table` where it cannot travel itself.
     cotangents: one tensor for each tensor of the output. When given, every floating tensor among the arguments
         and every parameter gets the gradient of sum(cotangent * output).
+    substitute: sizes of a `SubstituteAttention` that takes the place of the module's own attention; None: its own.
     watch: families of library functions (see `guard.FAMILIES`) whose use is to be reported.
     seconds: the call is stopped after this time.
     """
@@ -63,6 +64,7 @@ class Call:
     init: tuple | None = None
     weights: dict[str, torch.Tensor] | None = None
     part: str = ""
+    substitute: tuple[int, ...] | None = None
     training: bool = False
     dtype: torch.dtype = torch.float32
     cotangents: tuple[torch.Tensor, ...] | None = None
@@ -88,6 +90,7 @@ class Reply:
     output: nested tuples, lists and dicts of tensors and plain values; anything else is an `Opaque`.
     gradients: for each tensor argument its gradient, None where none arrived; empty unless asked for.
     parameters: name and shape of every parameter of a module; `parameter_gradients` likewise by name.
+    buffers: name and shape of every buffer of a module.
     changed: positions of the arguments that the call changed.
     used: the watched library functions that were called.
     printed: the beginning of what the code printed.
@@ -98,6 +101,7 @@ class Reply:
     gradients: tuple[torch.Tensor | None, ...] = ()
     parameters: dict[str, tuple[int, ...]] = field(default_factory=dict)
     parameter_gradients: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     changed: tuple[int, ...] = ()
     used: tuple[str, ...] = ()
     error: CodeError | None = None

@@ -21,6 +21,7 @@ import torch
 from autograder.learner.calls import Call, CodeError, Opaque, Reply, Seed, Table, tensors_in
 from autograder.learner.guard import Watch
 from autograder.learner.models import TableDecoder
+from autograder.learner.substitute import with_substitute
 
 PRINTED_LIMIT = 2_000
 LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
@@ -75,6 +76,8 @@ def _carry_out(learner_object: Any, call: Call) -> Reply:
     reply.changed = tuple(i for i, value in enumerate(args) if _differs(value, before[i]))
     named = dict(module.named_parameters()) if isinstance(module, torch.nn.Module) else {}
     reply.parameters = {name: tuple(value.shape) for name, value in named.items()}
+    if isinstance(module, torch.nn.Module):
+        reply.buffers = {name: tuple(value.shape) for name, value in module.named_buffers()}
     if call.cotangents is not None:
         leaves = [value for value in args if isinstance(value, torch.Tensor)]
         found = _gradients(output, call.cotangents, leaves + list(named.values()))
@@ -85,7 +88,8 @@ def _carry_out(learner_object: Any, call: Call) -> Reply:
 
 def _build(learner_class: Any, call: Call) -> Any:
     """Construct the module, bring it to the asked dtype and mode, and copy the weights whose name and shape fit."""
-    module = learner_class(*call.init)
+    module = (learner_class(*call.init) if call.substitute is None
+              else with_substitute(learner_class, call.init, call.substitute))
     if not isinstance(module, torch.nn.Module):
         return module
     module = module.to(call.dtype).train(call.training)
