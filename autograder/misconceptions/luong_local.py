@@ -84,8 +84,8 @@ def numbers_for_booleans(center, half_width, length):
 
 
 @local_window.misconception(see=f"{CHAPTER}#mistake-gaussian")
-def centre_rounded_in_place(center, half_width, length):
-    """Your window is right, but you round inside the centres that you were given; the bell curve needs them exact."""
+def centres_changed_in_place(center, half_width, length):
+    """Your window is right, but you change the centres that you were given, and others need them as they came."""
     return (torch.arange(length) - center.round_().unsqueeze(-1)).abs() <= half_width
 
 

@@ -10,6 +10,7 @@ from torch import nn
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.judge import judge
 from autograder.learner.guard import SPELLINGS
+from autograder.reference import luong
 
 aten = torch.ops.aten
 
@@ -108,6 +109,48 @@ def as_module(attend):
     return SelfAttention
 
 
+def fused(query, key, value, mask):
+    """Unscaled attention of one query a row by the fused function; a row with nothing real gives zeros."""
+    some = mask.any(-1, keepdim=True)
+    out = F.scaled_dot_product_attention(query.unsqueeze(1), key, value, (mask | ~some).unsqueeze(1), scale=1.0)
+    return out.squeeze(1) * some
+
+
+def multihead(query, key, value, mask):
+    """The same by nn.MultiheadAttention with one head and identity matrices, which divides by the root of the width."""
+    width, some = max(query.size(-1), value.size(-1)), mask.any(-1, keepdim=True)
+    q, k, v = (F.pad(t, (0, width - t.size(-1))) for t in (query.unsqueeze(1) * math.sqrt(width), key, value))
+    module = nn.MultiheadAttention(width, 1, bias=False, batch_first=True).to(q.dtype)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(width))
+    out, _ = module(q, k, v, key_padding_mask=~mask & some)
+    return out.squeeze(1)[:, : value.size(-1)] * some
+
+
+def luong_module(attend):
+    """The exercise LuongAttention, whose general score goes through `attend(query, key, value, mask)`."""
+    class LuongAttention(luong.LuongAttention):
+        def forward(self, state, encoder_states, mask=None):
+            if self.method != "general":
+                return super().forward(state, encoder_states, mask)
+            mask = torch.ones(encoder_states.shape[:2], dtype=torch.bool) if mask is None else mask
+            query = state @ self.W.weight
+            places = torch.eye(mask.size(1), dtype=state.dtype).expand(len(state), -1, -1)
+            context = attend(query, encoder_states, encoder_states, mask)
+            return torch.tanh(self.W_c(torch.cat([context, state], -1))), attend(query, encoder_states, places, mask)
+
+    return LuongAttention
+
+
+def local_weights_by_attention(scores, center, half_width):
+    """The softmax over the window is what the fused function makes of an identity matrix."""
+    places = torch.eye(scores.size(1), dtype=scores.dtype).expand(len(scores), -1, -1)
+    weights = fused(scores, places, places, luong.local_window(center, half_width, scores.size(1)))
+    distance = torch.arange(scores.size(1)) - center.unsqueeze(-1)
+    return weights * torch.exp(-distance**2 / (2 * (half_width / 2) ** 2))
+
+
 ENTROPY = {
     "torch.special.entr": lambda weights: torch.special.entr(weights).sum(dim=-1),
     "operator": lambda weights: aten.special_entr(weights).sum(dim=-1),
@@ -120,6 +163,9 @@ CASES += [pytest.param("scaled_dot_product_attention", "attention", answer, id=f
           for how, answer in ATTENTION.items()]
 CASES += [pytest.param("SelfAttention", "attention", as_module(answer), id=f"SelfAttention-{how}")
           for how, answer in ATTENTION.items()]
+CASES += [pytest.param("LuongAttention", "attention", luong_module(fused), id="LuongAttention-F"),
+          pytest.param("LuongAttention", "attention", luong_module(multihead), id="LuongAttention-nn"),
+          pytest.param("local_weights", "attention", local_weights_by_attention, id="local_weights-F")]
 CASES += [pytest.param("attention_entropy", "entr", answer, id=f"attention_entropy-{how}")
           for how, answer in ENTROPY.items()]
 
