@@ -7,9 +7,9 @@ from autograder.corpus.lexicon import ADVERBS, PRONOUNS, Adjective, Verb
 from autograder.corpus.meaning import Meaning, NounPhrase, Relative
 from autograder.corpus.words import Word, word
 
-BEFORE_VOWEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
+BEFORE_VOWEL = {"beau": "bel", "vieux": "vieil"}
 CONTRACTED = {("à", "le"): "au", ("à", "les"): "aux", ("de", "le"): "du", ("de", "les"): "des"}
-ASPIRATED = ("hibou", "hérisson")
+ASPIRATED = ("hibou",)
 """Nouns whose h allows no elision: le hibou, but l' homme."""
 
 FORMS = {  # by person: of avoir, of être, ending of the imparfait
@@ -51,11 +51,8 @@ def agree(masculine: str, feminine: str, phrase: NounPhrase) -> str:
 
 def _attribute(adjective: Adjective, phrase: NounPhrase) -> str:
     form = agree(adjective.masculine, adjective.feminine, phrase)
-    return BEFORE_VOWEL.get(form, form) if _is_singular_before_vowel(phrase) else form
-
-
-def _is_singular_before_vowel(phrase: NounPhrase) -> bool:
-    return starts_with_vowel(phrase.noun.french) and not phrase.plural
+    vowel_follows = starts_with_vowel(phrase.noun.french) and not phrase.plural
+    return BEFORE_VOWEL.get(form, form) if vowel_follows else form
 
 
 def _noun_phrase(phrase: NounPhrase, level: int, preposition: str = "") -> list[Word]:

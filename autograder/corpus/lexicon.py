@@ -17,7 +17,6 @@ class Noun:
     feminine: bool
     chinese: str
     classifier: str
-    countable: bool
     person: bool
 
 
@@ -101,7 +100,7 @@ def _noun(line: str) -> Noun:
     english, french, gender, chinese, classifier = line.split()
     singular, _, plural = english.partition("/")
     return Noun(singular, plural or singular + "s", french, gender == "f", chinese, classifier,
-                countable=plural != "-", person=singular in expand("PEOPLE"))
+                person=singular in expand("PEOPLE"))
 
 
 NOUNS = {noun.english: noun for noun in map(_noun, _NOUNS.strip().splitlines())}
@@ -110,8 +109,9 @@ _ATTRIBUTES = """
 small | <petit/petite | 小 | ANIMALS CHILDREN FOOD castle church garden jewel
 big | <gros/grosse | 大 | ANIMALS FOOD
 big | <grand/grande | 大 | castle church garden forest
-old | <vieux/vieille | 老 | ANIMALS ADULTS -mouse story song
-old | <vieux/vieille | 古老 的 | castle church
+old | <vieux/vieille | 老 | ANIMALS -mouse
+old | <vieux/vieille | 年老 的 | ADULTS
+old | <vieux/vieille | 古老 的 | castle church story song
 old | <vieux/vieille | 旧 | letter mat
 young | <jeune/jeune | 年轻 的 | ADULTS
 beautiful | <beau/belle | 漂亮 的 | cat horse bird fox owl woman queen jewel

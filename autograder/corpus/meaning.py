@@ -73,7 +73,7 @@ def _noun_phrase(random: Random, nouns: Sequence[str], depth: int, used: set[str
     if attributes and random.random() < ATTRIBUTE:
         attribute = random.choice(attributes)
         used.add(attribute.english)
-    plural, near = noun.countable and random.random() < PLURAL, random.random() < NEAR
+    plural, near = random.random() < PLURAL, random.random() < NEAR
     return NounPhrase(noun, plural, near, attribute, _relative(random, name, depth, used) if depth else None)
 
 

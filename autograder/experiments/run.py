@@ -14,6 +14,7 @@ import torch
 from autograder.corpus import SentencePair
 from autograder.experiments import results
 from autograder.experiments.batches import vocabularies
+from autograder.experiments.both_ways import BothWaysTranslator
 from autograder.experiments.local import LocalTranslator
 from autograder.experiments.measuring import LENGTHS, alignment_quality, evaluate
 from autograder.experiments.models import AttentionTranslator, BahdanauTranslator, LuongTranslator, Seq2Seq, Translator
@@ -23,6 +24,7 @@ from autograder.experiments.training import train
 MODELS = {
     "plain": (Seq2Seq, {}),
     "bahdanau": (BahdanauTranslator, {}),
+    "both-ways": (BothWaysTranslator, {}),
     "dot": (LuongTranslator, {"method": "dot"}),
     "general": (LuongTranslator, {"method": "general"}),
     "concat": (LuongTranslator, {"method": "concat"}),
@@ -32,7 +34,8 @@ DEFAULTS = {"direction": "en-fr", "hidden_dim": 128, "deepest": 7}
 EXPERIMENTS: dict[str, list[dict]] = {
     "bottleneck": [*({"model": "plain", "hidden_dim": size} for size in (128, 64, 256)),
                    {"model": "plain", "deepest": 5}],
-    "attention": [{"model": "bahdanau"}, {"model": "bahdanau", "direction": "zh-en"}],
+    "attention": [{"model": name, "direction": direction}
+                  for name in ("bahdanau", "both-ways") for direction in ("en-fr", "zh-en")],
     "luong": [{"model": name} for name in ("dot", "general", "concat", "local-p")],
 }
 """For every experiment the models that it trains, each with what differs from `DEFAULTS`."""
