@@ -39,14 +39,14 @@ class Meaning:
     predicate: Adjective
 
 
-DIRECT = [verb for verb in VERBS if not verb.preposition]
-"""Verbs whose object can be the head of a relative clause; the others would need "dont" or "auquel" in French."""
+DOES = {noun: [(verb, pairs[noun]) for verb, pairs in VERBS.items() if noun in pairs] for noun in NOUNS}
+"""For every noun what it can do: the verbs, each with the possible objects."""
 
-CAN_ACT = [noun for noun in NOUNS if any(noun in pairs for pairs in VERBS.values())]
-DONE_BY = {noun: {verb: subjects for verb in DIRECT
-                  if (subjects := [subject for subject, objects in VERBS[verb].items() if noun in objects])}
+DONE_BY = {noun: [(verb, subjects) for verb, pairs in VERBS.items() if not verb.preposition
+                  if (subjects := [subject for subject, objects in pairs.items() if noun in objects])]
            for noun in NOUNS}
-"""For every noun the direct verbs whose object it can be, each with the possible subjects."""
+"""For every noun what can be done to it: the verbs, each with the possible subjects. Only verbs without a preposition,
+because the others would need "dont" or "auquel" in a French relative clause."""
 
 
 class DeadEnd(Exception):
@@ -65,7 +65,7 @@ def draw(random: Random, depth: int) -> Meaning:
 
 
 def _noun_phrase(random: Random, nouns: Sequence[str], depth: int, used: set[str]) -> NounPhrase:
-    name = _choose(random, [noun for noun in nouns if noun not in used and (depth < 2 or noun in CAN_ACT)])
+    name = _choose(random, [noun for noun in nouns if noun not in used and (depth < 2 or DOES[noun])])
     used.add(name)
     noun = NOUNS[name]
     attribute = None
@@ -78,15 +78,14 @@ def _noun_phrase(random: Random, nouns: Sequence[str], depth: int, used: set[str
 
 
 def _relative(random: Random, head: str, depth: int, used: set[str]) -> Relative:
-    if depth == 1 and DONE_BY[head] and (head not in CAN_ACT or random.random() < HEAD_IS_OBJECT):
-        verb = _choose(random, [verb for verb in DONE_BY[head] if verb.english not in used])
-        subjects = DONE_BY[head][verb]
+    if depth == 1 and DONE_BY[head] and (not DOES[head] or random.random() < HEAD_IS_OBJECT):
+        verb, subjects = _choose(random, [row for row in DONE_BY[head] if row[0].english not in used])
         if "man" in subjects and random.random() < PRONOUN:
             return Relative(verb, random.choice(list(PRONOUNS)), head_is_subject=False)
         return Relative(verb, _noun_phrase(random, subjects, 0, used), head_is_subject=False)
-    verb = _choose(random, [verb for verb in VERBS if head in VERBS[verb] and verb.english not in used])
+    verb, objects = _choose(random, [row for row in DOES[head] if row[0].english not in used])
     used.add(verb.english)
-    return Relative(verb, _noun_phrase(random, VERBS[verb][head], depth - 1, used), head_is_subject=True)
+    return Relative(verb, _noun_phrase(random, objects, depth - 1, used), head_is_subject=True)
 
 
 def _choose(random: Random, candidates: Sequence):

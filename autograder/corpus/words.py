@@ -25,5 +25,8 @@ def verb_words(text: str, level: int) -> list[Word]:
 
 def alignment(source: Sequence[Word], target: Sequence[Word]) -> frozenset[tuple[int, int]]:
     """All (target index, source index) of words that say the same part of the meaning."""
-    return frozenset((i, j) for i, ours in enumerate(target) for j, theirs in enumerate(source)
-                     if ours.says & theirs.says)
+    said = [(part, j) for j, word in enumerate(source) for part in word.says]
+    places: dict[Part, list[int]] = {part: [] for part, _ in said}
+    for part, j in said:
+        places[part].append(j)
+    return frozenset((i, j) for i, word in enumerate(target) for part in word.says for j in places.get(part, ()))
