@@ -15,7 +15,7 @@ from autograder.corpus import SentencePair
 from autograder.experiments import results
 from autograder.experiments.batches import vocabularies
 from autograder.experiments.both_ways import BothWaysTranslator
-from autograder.experiments.local import LocalTranslator
+from autograder.experiments.local import LocalTranslator, MonotonicTranslator
 from autograder.experiments.measuring import LENGTHS, alignment_quality, evaluate
 from autograder.experiments.models import AttentionTranslator, BahdanauTranslator, LuongTranslator, Seq2Seq, Translator
 from autograder.experiments.setting import LONG, SEEDS, SHORT, TEST, TRAINING, test_pairs, training_pairs
@@ -29,6 +29,7 @@ MODELS = {
     "general": (LuongTranslator, {"method": "general"}),
     "concat": (LuongTranslator, {"method": "concat"}),
     "local-p": (LocalTranslator, {"half_width": 5}),
+    "local-m": (MonotonicTranslator, {"half_width": 5}),
 }
 DEFAULTS = {"direction": "en-fr", "hidden_dim": 128, "deepest": 7}
 EXPERIMENTS: dict[str, list[dict]] = {
@@ -37,6 +38,7 @@ EXPERIMENTS: dict[str, list[dict]] = {
     "attention": [{"model": name, "direction": direction}
                   for name in ("bahdanau", "both-ways") for direction in ("en-fr", "zh-en")],
     "luong": [{"model": name} for name in ("dot", "general", "concat", "local-p")],
+    "local": [{"model": "local-m"}, *({"model": name, "direction": "zh-en"} for name in ("dot", "local-m", "local-p"))],
 }
 """For every experiment the models that it trains, each with what differs from `DEFAULTS`."""
 

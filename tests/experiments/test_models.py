@@ -13,7 +13,7 @@ from autograder.experiments.training import train
 
 PAIRS = sentence_pairs(10, (0, 3), 0, "en-fr")
 ATTENTION = [name for name in MODELS if name != "plain"]
-SUM_TO_ONE = [name for name in ATTENTION if not name.startswith("local")]
+SUM_TO_ONE = [name for name in ATTENTION if name != "local-p"]
 
 
 def model_of(name: str, pairs=PAIRS, **sizes):
@@ -113,6 +113,15 @@ def test_the_local_window_stays_inside_the_sentence_and_moves():
     states, lengths = torch.randn(3, 4, 32), torch.tensor([[1], [5], [9]])
     center = model.center(states, lengths)
     assert (center >= 0).all() and (center <= lengths - 1).all() and center[2].std() > 0
+
+
+def test_the_monotonic_window_moves_by_one_word_and_waits_at_the_last():
+    model = model_of("local-m")
+    pair = max(PAIRS, key=lambda pair: len(pair.target))
+    for t, row in enumerate(model.alignment(pair)):
+        center = min(t, len(pair.source) - 1)
+        seen = {j for j, weight in enumerate(row) if weight > 0}
+        assert seen == {j for j in range(len(pair.source)) if abs(j - center) <= model.half_width}
 
 
 @pytest.mark.parametrize("name", MODELS)
