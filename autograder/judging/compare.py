@@ -92,7 +92,8 @@ def _tensor_form(found: Any, wanted: torch.Tensor, what: str) -> Difference | No
     if found.shape != wanted.shape:
         return Difference(f"{what} should have the shape {tuple(wanted.shape)}; yours has {tuple(found.shape)}.")
     if found.dtype != wanted.dtype:
-        return Difference(f"{what} should be {wanted.dtype}, like the input; yours is {found.dtype}.")
+        source = ", like the input" if wanted.is_floating_point() else ""
+        return Difference(f"{what} should be {wanted.dtype}{source}; yours is {found.dtype}.")
     if found.is_floating_point() and bool((~found.isfinite() & wanted.isfinite()).any()):
         kind = "NaN" if bool(found.isnan().any()) else "infinite values"
         return Difference(f"{what} contains {kind}.")

@@ -110,7 +110,7 @@ class encoder_state_first_in_concat(_Luong):
         return self.v(torch.tanh(self.W(torch.cat([encoder_states, states], dim=-1)))).squeeze(-1)
 
 
-@luong_attention.misconception(see="02_bahdanau#mistake-softmax-axis")
+@luong_attention.misconception(see=f"{CHAPTER}#mistake-score-axis")
 class softmax_over_the_batch(_Luong):
     """Your softmax runs over the batch: sentences compete with each other, where words of one sentence should."""
 
