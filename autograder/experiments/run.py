@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.corpus import SentencePair
+from autograder.corpus import SentencePair, article_pair
 from autograder.experiments import results
 from autograder.experiments.batches import vocabularies
 from autograder.experiments.both_ways import BothWaysTranslator
@@ -42,7 +42,7 @@ EXPERIMENTS: dict[str, list[dict]] = {
 }
 """For every experiment the models that it trains, each with what differs from `DEFAULTS`."""
 
-EXAMPLES = 2
+EXAMPLES = 3
 """Translations that are kept for each bucket of lengths, of the first seed."""
 
 
@@ -75,9 +75,17 @@ def carry_out(run: dict, progress: bool = True) -> dict:
                "losses": [round(loss, 4) for loss in losses], **evaluate(model, tests)}
     if isinstance(model, AttentionTranslator):
         outcome["alignment"] = alignment_quality(model, tests)
+        outcome["article"] = article(model, run["direction"])
     if run["seed"] == SEEDS[0]:
         outcome["examples"] = examples(model, tests)
     return run | outcome
+
+
+def article(model: AttentionTranslator, direction: str) -> dict:
+    """The article's sentence, with the weights (target words, source words) for a heat map."""
+    pair = article_pair(direction)
+    weights = [[round(weight, 3) for weight in row] for row in model.alignment(pair).tolist()]
+    return {"source": pair.source, "target": pair.target, "weights": weights}
 
 
 def examples(model: Translator, pairs: Sequence[SentencePair]) -> list[dict]:

@@ -2,12 +2,12 @@
 
 from autograder.corpus import SentencePair, sentence_pairs
 
-LONG, SHORT = 10_000, 20_000
+LONG, SHORT = 6_000, 12_000
 """Training sentences nested 0 to 7 deep, and nested 0 to 2 deep: as in real text, short ones are more common."""
 TEST = 2_100
 """Test sentences, nested 0 to 7 deep: about three hundred for each bucket of lengths."""
 
-TRAINING = {"epochs": 3, "batch_size": 32, "learning_rate": 5e-3}
+TRAINING = {"epochs": 3, "batch_size": 16, "learning_rate": 5e-3}
 SEEDS = (0, 1, 2)
 
 

@@ -26,7 +26,7 @@ def test_evaluate_sorts_by_length():
     assert sum(row["sentences"] for row in scores["by_length"]) == len(PAIRS)
     for row in scores["by_length"]:
         right = 100.0 if row["high"] <= 20 else 0.0
-        assert row["bleu"] == pytest.approx(right) and row["exact"] == right
+        assert row["bleu"] == pytest.approx(right) and row["exact"] == row["last_word"] == right
         assert row["low"] <= row["words"] <= row["high"]
     share = sum(len(pair.source) <= 20 for pair in PAIRS) / len(PAIRS)
     assert scores["exact"] == pytest.approx(100 * share, abs=0.01) and 0 < scores["bleu"] < 100
@@ -35,7 +35,7 @@ def test_evaluate_sorts_by_length():
 def test_quality_equals_the_reference_bleu():
     spoiled = [[*pair.target[:-1], "quoi"] for pair in PAIRS]
     scores = quality(spoiled, PAIRS)
-    assert scores["exact"] == 0
+    assert scores["exact"] == scores["last_word"] == 0
     assert scores["bleu"] == pytest.approx(corpus_bleu(spoiled, [list(p.target) for p in PAIRS]), abs=0.005)
 
 

@@ -29,8 +29,9 @@ def test_every_run_has_every_number(name):
         assert 0 <= found["exact"] <= 100 and 0 <= found["bleu"] <= 100 and found["cpu_seconds"] > 0
         rows = found["by_length"]
         assert [(row["low"], row["high"]) for row in rows] == list(LENGTHS)
-        assert all(set(row) == {"low", "high", "words", "sentences", "bleu", "exact"} for row in rows)
-        assert ("alignment" in found) == (found["model"] != "plain")
+        assert all(set(row) == {"low", "high", "words", "sentences", "bleu", "exact", "last_word"}
+                   for row in rows)
+        assert ("alignment" in found) == ("article" in found) == (found["model"] != "plain")
         assert ("examples" in found) == (found["seed"] == 0)
         sentences.setdefault(found["direction"], []).append([row["sentences"] for row in rows])
     for counts in sentences.values():
