@@ -10,7 +10,7 @@ from torch import nn
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.judge import judge
 from autograder.learner.guard import SPELLINGS
-from autograder.reference import luong
+from autograder.reference import bahdanau, luong
 
 aten = torch.ops.aten
 
@@ -151,6 +151,42 @@ def local_weights_by_attention(scores, center, half_width):
     return weights * torch.exp(-distance**2 / (2 * (half_width / 2) ** 2))
 
 
+MIXERS = {
+    "F": lambda rows, key, value: F.scaled_dot_product_attention(rows, key, value, scale=1.0),
+    "torch._C._nn": lambda rows, key, value: torch._C._nn.scaled_dot_product_attention(rows, key, value, scale=1.0),
+    "operator _math": lambda rows, key, value: aten._scaled_dot_product_attention_math(
+        rows, key, value, scale=1.0)[0],
+}
+
+
+def looked(attention, mix, state, encoder_states, mask):
+    """Additive attention whose softmax and mixture are the library's: softmax(e I) H, for scores e."""
+    scores = attention.v(torch.tanh(attention.W_s(state).unsqueeze(1) + attention.W_h(encoder_states))).squeeze(-1)
+    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+    identity = torch.eye(scores.size(1), dtype=scores.dtype).expand(len(scores), -1, -1)
+    context = mix(scores.masked_fill(~mask, -1e9).unsqueeze(1), identity, encoder_states).squeeze(1)
+    return context * mask.any(-1, keepdim=True), bahdanau.masked_weights(scores, mask)
+
+
+def as_additive(mix):
+    class AdditiveAttention(bahdanau.AdditiveAttention):
+        def forward(self, state, encoder_states, mask=None):
+            return looked(self, mix, state, encoder_states, mask)
+
+    return AdditiveAttention
+
+
+def as_step(mix):
+    """The attention inside is right and not used: the step itself calls the library."""
+    class BahdanauDecoderStep(bahdanau.BahdanauDecoderStep):
+        def forward(self, token, state, encoder_states, mask=None):
+            context, weights = looked(self.attention, mix, state, encoder_states, mask)
+            state = self.cell(torch.cat([context, self.embedding(token)], dim=-1), state)
+            return self.out(state), state, weights
+
+    return BahdanauDecoderStep
+
+
 ENTROPY = {
     "torch.special.entr": lambda weights: torch.special.entr(weights).sum(dim=-1),
     "operator": lambda weights: aten.special_entr(weights).sum(dim=-1),
@@ -166,6 +202,8 @@ CASES += [pytest.param("SelfAttention", "attention", as_module(answer), id=f"Sel
 CASES += [pytest.param("LuongAttention", "attention", luong_module(fused), id="LuongAttention-F"),
           pytest.param("LuongAttention", "attention", luong_module(multihead), id="LuongAttention-nn"),
           pytest.param("local_weights", "attention", local_weights_by_attention, id="local_weights-F")]
+CASES += [pytest.param(name, "attention", make(mix), id=f"{name}-{how}") for how, mix in MIXERS.items()
+          for name, make in (("AdditiveAttention", as_additive), ("BahdanauDecoderStep", as_step))]
 CASES += [pytest.param("attention_entropy", "entr", answer, id=f"attention_entropy-{how}")
           for how, answer in ENTROPY.items()]
 
