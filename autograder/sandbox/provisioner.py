@@ -20,6 +20,7 @@ from traitlets import Instance, Unicode
 
 from autograder.sandbox.bubblewrap import inner_environment, sandbox_command
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.scratch import scratch
 from autograder.sandbox.seccomp import as_descriptor
 from autograder.sandbox.warm import HOLD, Cold, ended, fork_server, process_id
 from autograder.sandbox.watchdog import Watchdog
@@ -38,6 +39,8 @@ class BubblewrapProvisioner(LocalProvisioner):
     """The command that starts a kernel from nothing, the submission's files, and the sockets' folder."""
     kernel: int | None = None
     """The descriptor of a kernel that was forked into the walls; None where bubblewrap itself started it."""
+    leash: int | None = None
+    """Our end of the pipe on which the walls around a forked kernel depend: when we are gone, so are they."""
 
     @property
     def verdict(self) -> str | None:
@@ -45,8 +48,7 @@ class BubblewrapProvisioner(LocalProvisioner):
         return self.watchdog.verdict if self.watchdog else None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        # A socket's path has at most 107 bytes, so the folder's name is short.
-        self.folder = Path(tempfile.mkdtemp(prefix="nss-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="", dir=scratch()))
         sockets = self.folder / "s"
         sockets.mkdir()
         given = Path(self.given) if self.given else self.folder / "given"
@@ -62,12 +64,15 @@ class BubblewrapProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
         server = fork_server()
         if server is not None:
+            reading, self.leash = os.pipe()
             try:
-                info = await self._launch(HOLD, **kwargs)
+                info = await self._launch(HOLD, stdin=reading, **kwargs)
                 self.kernel = server.fork(self.process.pid, self.cold[0][3:], self.limits)
             except Cold:
                 self.process.kill()
                 self.process.wait()
+            finally:
+                os.close(reading)
         if self.kernel is None:
             info = await self._launch(self.cold[0], **kwargs)
         pids = [self.process.pid, *([process_id(self.kernel)] if self.kernel is not None else [])]
@@ -101,9 +106,10 @@ class BubblewrapProvisioner(LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         if self.watchdog is not None:
             self.watchdog.stop()
-        if self.kernel is not None:
-            os.close(self.kernel)
-            self.kernel = None
+        for descriptor in (self.kernel, self.leash):
+            if descriptor is not None:
+                os.close(descriptor)
+        self.kernel = self.leash = None
         await super().cleanup(restart)
         if self.folder is not None and not restart:
             shutil.rmtree(self.folder, ignore_errors=True)
