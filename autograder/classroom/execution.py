@@ -2,11 +2,11 @@
 
 import json
 import os
-import shutil
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
@@ -15,49 +15,26 @@ from autograder.grading.collect import Collection, NotTakenIn
 from autograder.grading.jobs import Job
 from autograder.grading.store import Store
 
+if TYPE_CHECKING:
+    from autograder.grading.cluster import Done
+
 BAR = "{desc} |{bar:20}| {postfix}, {remaining} to go"
 
 
-@dataclass
-class Found:
-    """What became of an assignment's submissions, by student.
+@dataclass(frozen=True)
+class Executed:
+    """What became of one student's submission, and how long it ran.
 
-    aside: why one cannot even be taken in; stopped: why it could not be run; again: whom the next run should try anew;
-    seconds: how long it ran. The folder holds what is written down for nbgrader, and goes with `close`.
+    reason: why there is no result; aside: it cannot even be taken in; again: not the submission's fault, as far as
+    anybody knows, so the next run should try anew.
     """
 
-    folder: Path
-    aside: dict[str, str] = field(default_factory=dict)
-    stopped: dict[str, str] = field(default_factory=dict)
-    again: set[str] = field(default_factory=set)
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-
-    def give_up(self, student: str, reason: str) -> None:
-        """Not the submission's fault, as far as anybody knows."""
-        self.aside[student] = reason
-        self.again.add(student)
-
-    def reasons_file(self) -> Path:
-        self.folder.mkdir(exist_ok=True)
-        file = self.folder / "reasons.json"
-        file.write_text(json.dumps(self.aside | self.stopped), encoding="utf-8")
-        return file
-
-    def hand_in_for(self, assignment: str, release: Path) -> Path:
-        """Submissions that stand for those which cannot be taken in: the exercise as it was released."""
-        for student in self.aside:
-            place = self.folder / "submitted" / student / assignment
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir(parents=True)
-            for notebook in release.glob("*.ipynb"):
-                shutil.copyfile(notebook, place / notebook.name)
-            stamp = self.folder.parent / "submitted" / student / assignment / "timestamp.txt"
-            if stamp.is_file() and not stamp.is_symlink():
-                shutil.copyfile(stamp, place / stamp.name)
-        return self.folder / "submitted"
-
-    def close(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    student: str
+    seconds: float = 0.0
+    reason: str = ""
+    aside: bool = False
+    again: bool = False
+    failed: bool = False
 
 
 class Execution:
@@ -67,57 +44,61 @@ class Execution:
         self.classroom, self.force, self.workers, self.scheduler = classroom, force, workers, scheduler
         self.store = Store(classroom.executed)
 
-    def __call__(self, assignment: str, students: list[str]) -> Found:
-        found = Found(self.classroom.folder / "failed")
-        found.close()  # of a run that was ended
-        jobs = self._collect(assignment, students, found)
-        owners = defaultdict(set)
-        for student, own in jobs.items():
-            for job in own:
-                owners[job.key].add(student)
+    def __call__(self, assignment: str, students: list[str]) -> Iterator[Executed]:
+        """Each student as soon as all that belongs to the submission has been executed, or cannot be."""
+        jobs, aside = self._collect(assignment, students)
         missing = {job.key: job for own in jobs.values() for job in own if self.force or job.key not in self.store}
-        if missing:
-            self._execute(assignment, missing, owners, found)
-        return found
+        with Progress(assignment, len(students)) as bar:
+            for executed in chain(aside, self._unfold(jobs, missing)):
+                bar.advance(executed.failed or bool(executed.reason))
+                yield executed
 
-    def _collect(self, assignment: str, students: list[str], found: Found) -> dict[str, list[Job]]:
+    def _collect(self, assignment: str, students: list[str]) -> tuple[dict[str, list[Job]], list[Executed]]:
         os.environ["CLASSROOM"] = str(self.classroom.folder)  # nbgrader's configuration reads it
-        collection, jobs = Collection(assignment), {}
+        collection, jobs, aside = Collection(assignment), {}, []
         for student in students:
             try:
                 jobs[student] = collection.jobs(student)
             except NotTakenIn as reason:
-                found.aside[student] = str(reason)
+                aside.append(Executed(student, reason=str(reason), aside=True))
             except Exception as fault:  # one submission never stops another
-                found.give_up(student, f"It could not be taken in: {type(fault).__name__}: {fault}")
-        return jobs
+                reason = f"It could not be taken in: {type(fault).__name__}: {fault}"
+                aside.append(Executed(student, reason=reason, aside=True, again=True))
+        return jobs, aside
 
-    def _execute(self, assignment: str, missing: dict[str, Job], owners: dict[str, set[str]], found: Found) -> None:
+    def _unfold(self, jobs: dict[str, list[Job]], missing: dict[str, Job]) -> Iterator[Executed]:
         """Keep each result as it comes. Equal submissions share one."""
-        left = {student: 0 for key in missing for student in owners[key]}
-        for key in missing:
-            for student in owners[key]:
-                left[student] += 1
-        with Progress(assignment, len(left)) as bar:
-            for done in self._results(missing):
-                if done.result is not None:
-                    self.store.put(done.key, done.result)
-                result = self.store.read(done.key) if done.result is not None else None
-                for student in owners[done.key]:
-                    left[student] -= 1
-                    if result is None:
-                        found.stopped[student] = done.reason
-                        found.again.add(student)
-                    else:
-                        found.seconds[student] += result.get("seconds", 0.0)
-                    bar.advance(failed=result is None or result["state"]["state"] == "failed",
-                                students=int(left[student] == 0))
+        waiting = {student: {job.key for job in own} & missing.keys() for student, own in jobs.items()}
+        executed = {student: Executed(student) for student in jobs}
+        yield from (executed[student] for student, keys in waiting.items() if not keys)
+        for done in self._results(missing):
+            result = self._kept(done)
+            for student in [student for student, keys in waiting.items() if done.key in keys]:
+                executed[student] = _joined(executed[student], done, result)
+                waiting[student].remove(done.key)
+                if not waiting[student]:
+                    yield executed[student]
 
-    def _results(self, missing: dict[str, Job]) -> Iterator:
-        from autograder.grading.cluster import connected, results  # Dask takes a second to load
+    def _results(self, missing: dict[str, Job]) -> Iterator["Done"]:
+        if missing:
+            from autograder.grading.cluster import connected, results  # Dask takes a second to load
 
-        with connected(min(self.workers, len(missing)), self.scheduler) as client:
-            yield from results(client, missing.values())
+            with connected(min(self.workers, len(missing)), self.scheduler) as client:
+                yield from results(client, missing.values())
+
+    def _kept(self, done: "Done") -> dict | None:
+        if done.result is None:
+            return None
+        self.store.put(done.key, done.result)
+        return self.store.read(done.key)
+
+
+def _joined(executed: Executed, done: "Done", result: dict | None) -> Executed:
+    """What is known about a student, with one more notebook's result."""
+    if result is None:
+        return replace(executed, reason=done.reason, again=True)
+    return replace(executed, seconds=executed.seconds + result.get("seconds", 0.0),
+                   failed=executed.failed or result["state"]["state"] == "failed")
 
 
 class Progress:
@@ -134,11 +115,11 @@ class Progress:
     def __exit__(self, *error) -> None:
         self.bar.close()
 
-    def advance(self, failed: bool, students: int) -> None:
-        self.done += students
+    def advance(self, failed: bool) -> None:
+        self.done += 1
         self.failed += failed
         self._show()
-        self.bar.update(students)
+        self.bar.update()
 
     def _show(self) -> None:
         self.bar.set_postfix_str(f"{self.done} done, {self.failed} failed, {self.total - self.done} left",

@@ -1,7 +1,6 @@
 """What a classroom's gradebook says."""
 
 import hashlib
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,13 +67,3 @@ def fingerprint_of_marks(classroom: Classroom, assignment: str, student: str) ->
             shown += sorted((g.name, g.score, g.max_score, g.needs_manual_grade) for g in notebook.grades)
             shown += sorted((c.name, c.comment or "") for c in notebook.comments)
         return hashlib.sha256(repr(shown).encode()).hexdigest()
-
-
-def forget(classroom: Classroom, assignment: str, student: str) -> None:
-    """Take a submission, its marks and its feedback page away; nothing happens where there is none."""
-    shutil.rmtree(classroom.feedback / student / assignment, ignore_errors=True)
-    with opened(classroom) as gradebook:
-        try:
-            gradebook.remove_submission(assignment, student)
-        except MissingEntry:
-            return

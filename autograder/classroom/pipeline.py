@@ -1,9 +1,9 @@
 """Grades a class: `autograder grade`.
 
-Three steps for each assignment. Submissions are taken in and executed side by side, in sandboxes, by Dask workers; the
-results are kept by content. Then one process writes: plain `nbgrader autograde`, whose plug-in finds every result.
-Then feedback pages and marks. What was graded with the same submission, exercise, criteria and seed is not graded
-again; `--force` does. A run that was ended in the middle, however rudely, is gone on with by the next.
+Submissions are taken in and executed side by side, in sandboxes, by Dask workers; the results are kept by content.
+As they come, this one process writes: nbgrader autogrades, and its plug-in finds the result; then the feedback page. At
+the end the file of marks. What was graded with the same submission, exercise, criteria and seed is not graded again;
+`--force` does. A run that was ended in the middle, however rudely, is gone on with by the next.
 """
 
 import argparse
@@ -13,21 +13,26 @@ import os
 import shutil
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from nbgrader.converters import NbGraderException
+from tqdm import tqdm
 
 from autograder.classroom.columns import padded, width
-from autograder.classroom.commands import LOG, Commands, Failure
-from autograder.classroom.execution import Execution, Found, outcome
+from autograder.classroom.execution import Executed, Execution, outcome
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, opened
-from autograder.grading.plugin import FAILED
+from autograder.classroom.steps import LOG, Autograding, Failure, Feedback, Steps
+from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.grading.store import JUDGES
 from autograder.sandbox.bubblewrap import NoSandbox, bubblewrap
+from autograder.sandbox.scratch import scratch
 from autograder.settings import REPOSITORY, book_url
 
 STATE = "graded.json"
@@ -44,10 +49,9 @@ class Course:
     students: only these; workers: how many processes execute; scheduler: the address of a Dask cluster instead.
     """
 
-    def __init__(self, classroom: Classroom, force: bool = False, say: Callable[[str], None] = print,
+    def __init__(self, classroom: Classroom, force: bool = False, say: Callable[[str], None] = tqdm.write,
                  students: list[str] | None = None, workers: int | None = None, scheduler: str | None = None):
         self.classroom, self.force, self.say, self.only = classroom, force, say, students
-        self.commands = Commands(classroom)
         self.execution = Execution(classroom, force, workers or os.cpu_count() or 1, scheduler)
         self.state_file = classroom.folder / STATE
         self.state = {}
@@ -56,13 +60,14 @@ class Course:
         """All steps for the given assignments; whether every submission was brought to its end."""
         self.classroom.make()
         with alone(self.classroom):
+            self.steps = Steps(self.classroom)
             self.state = {} if self.force else self._kept_state()
-            self._once("roster", self.classroom.roster, "db", "student", "import", str(self.classroom.roster))
+            self._once("roster", self.classroom.roster, self.steps.enrol)
             self.names = full_names(self.classroom)
             incomplete = [assignment for assignment in assignments if not self._assignment(assignment)]
             if not self.classroom.marks.exists():
                 self.state.pop("exported", None)
-            self._once("exported", self.classroom.gradebook, "export", "--to", str(self.classroom.marks))
+            self._once("exported", self.classroom.gradebook, self.steps.export)
         return not incomplete
 
     def _kept_state(self) -> dict:
@@ -71,10 +76,10 @@ class Course:
         except (OSError, ValueError):
             return {}
 
-    def _once(self, step: str, what: Path, *arguments: str) -> None:
-        """Run a command that depends on one file, unless the file is as it was the last time."""
+    def _once(self, step: str, what: Path, take: Callable[[], None]) -> None:
+        """Take a step that depends on one file, unless the file is as it was the last time."""
         if what.exists() and (now := digest(what)) != self.state.get(step):
-            self.commands.run(*arguments)
+            take()
             self.state[step] = now
             self._save()
 
@@ -94,8 +99,12 @@ class Course:
             seen.pop(student, None)
             shutil.rmtree(self.classroom.autograded / student / assignment, ignore_errors=True)
         self._save()
-        again = self._grade(assignment, todo, wanted)
-        self._feedback(assignment, students)
+        pages = Pages(self.classroom, assignment, self.steps.feedback(assignment), seen)
+        again = self._grade(assignment, todo, wanted, pages)
+        for student in sorted(set(students) - set(todo)):  # a person may have changed a mark
+            pages.write(student) and self._save()
+        if pages.wanted:
+            self.say(f"{assignment}  feedback: {pages.written} of {pages.wanted} pages written")
         return not again
 
     def _students(self, assignment: str) -> list[str]:
@@ -109,53 +118,56 @@ class Course:
         source = digest(REPOSITORY / "solutions" / assignment, REPOSITORY / "nbgrader_config.py")
         if self.state.get("registered", {}).get(assignment) == source and self.classroom.gradebook.exists():
             return
-        self.commands.run("generate_assignment", assignment, "--force",
-                          f"--CourseDirectory.release_directory={self.classroom.release}")
+        self.steps.register(assignment)
         self.state.setdefault("registered", {})[assignment] = source
         self._save()
 
-    def _grade(self, assignment: str, todo: list[str], wanted: dict[str, str]) -> set[str]:
+    def _grade(self, assignment: str, todo: list[str], wanted: dict[str, str], pages: "Pages") -> set[str]:
         """Grade these students; the set of those for whom the next run should try again."""
-        found = self.execution(assignment, todo)
-        columns = max((width(self.names.get(s, s)) for s in todo), default=0)
-        for number, student in enumerate(self._write(assignment, todo, found), start=1):
-            if student not in found.again:
-                self.state[assignment][student] = {"graded": wanted[student]}
+        again: set[str] = set()
+        if not todo:
+            return again
+        columns = max(width(self.names.get(s, s)) for s in todo)
+        writer = self.steps.autograding(assignment)
+        with closing(self.execution(assignment, todo)) as executions:
+            for number, executed in enumerate(executions, start=1):
+                executed = self._write(writer, assignment, executed)
+                student = executed.student
+                again |= {student} if executed.again else set()
+                self.state[assignment][student] = {} if executed.again else {"graded": wanted[student]}
+                pages.write(student)
                 self._save()
-            earned, available = mark_of(self.classroom, assignment, student)
-            name = self.names.get(student, student)
-            seconds = found.seconds.get(student, 0.0)
-            said = outcome(self.classroom.autograded / student / assignment)
-            self.say(f"{assignment}  {number:>3}/{len(todo)}  {padded(name, columns)}  {earned:g} of {available:g}  "
-                     f"({seconds:.1f} s){said}")
-        found.close()
-        return found.again & set(todo)
+                earned, available = mark_of(self.classroom, assignment, student)
+                name = padded(self.names.get(student, student), columns)
+                said = outcome(self.classroom.autograded / student / assignment)
+                self.say(f"{assignment}  {number:>3}/{len(todo)}  {name}  {earned:g} of {available:g}  "
+                         f"({executed.seconds:.1f} s){said}")
+        return again
 
-    def _write(self, assignment: str, todo: list[str], found: Found) -> Iterator[str]:
-        """Bring everybody's result into the gradebook and the folder `autograded`; each student who is through.
+    def _write(self, writer: Autograding, assignment: str, executed: Executed) -> Executed:
+        """Bring a result into the gradebook and the folder `autograded`.
 
         Whatever nbgrader cannot grade is handed in again in its name, as an empty exercise that says why.
         """
-        def autograde(students: list[str], **more) -> Iterator[str]:
-            return self.commands.steps("autograde", assignment, students, lambda s: self._written(assignment, s),
-                                       **{FAILED: str(found.reasons_file())}, **more)
-
-        left, single = [s for s in todo if s not in found.aside], False
-        while left:  # after a stop on the way nbgrader goes on with the others; who is left is tried on its own
-            some = left[:1] if single else left
-            through = yield from _passed_on(autograde(some))
-            if not through and len(some) == 1:
+        student = executed.student
+        if not executed.aside:
+            try:
+                writer.grade(student, executed.reason)
+                if self._written(assignment, student):
+                    return executed
+                reason = "it wrote nothing"
+            except Exception:
+                reason = self.steps.said.fault
+            self._require_working_order()
+            executed = replace(executed, reason=f"nbgrader could not process it: {reason}", again=True)
+        with handed_in_for(self.classroom, student, assignment) as folder:
+            try:
+                self.steps.autograding(assignment, folder).grade(student, executed.reason)
+            except Exception as fault:
                 self._require_working_order()
-                found.give_up(some[0], f"nbgrader could not process it: {self.commands.last or 'no reason given'}")
-                through = set(some)
-            single = not through
-            left = [s for s in left if s not in through]
-        if found.aside:
-            folder = found.hand_in_for(assignment, self.classroom.release / assignment)
-            through = yield from _passed_on(autograde(sorted(found.aside), submitted=folder))
-            if missing := found.aside.keys() - through:
-                raise Failure(f"nbgrader can note nothing about {', '.join(sorted(missing))}: {self.commands.last} "
-                              f"({self.classroom.folder / LOG} tells more)")
+                raise Failure(f"nbgrader can note nothing about {student}: {fault} "
+                              f"({self.classroom.folder / LOG} tells more)") from None
+        return executed
 
     def _written(self, assignment: str, student: str) -> bool:
         """Whether a graded notebook lies there, with its end stated."""
@@ -180,36 +192,50 @@ class Course:
             raise Failure(f"{self.classroom.gradebook}: {error}. Close what uses it and run the same command again; "
                           "what is done is kept.") from None
 
-    def _feedback(self, assignment: str, students: list[str]) -> None:
-        code = digest_of_code(PAGES_DEPEND_ON) + book_url()
-        wanted = {s: digest(self.classroom.autograded / s / assignment,
-                            code + fingerprint_of_marks(self.classroom, assignment, s)) for s in students}
-        seen = self.state[assignment]
-        pages = {s: self.classroom.feedback / s / assignment for s in students}
-        todo = [s for s in students if seen.get(s, {}).get("feedback") != wanted[s] or not has_page(pages[s])]
-        for student in todo:
-            shutil.rmtree(pages[student], ignore_errors=True)
-        done = 0
-        for student in self.commands.steps("generate_feedback", assignment, todo, lambda s: has_page(pages[s])):
-            done += 1
-            seen.setdefault(student, {})["feedback"] = wanted[student]
-            self._save()
-        if todo:
-            self.say(f"{assignment}  feedback: {done} of {len(todo)} pages written")
-
     def _save(self) -> None:
         draft = self.state_file.with_suffix(".part")
         draft.write_text(json.dumps(self.state, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         draft.replace(self.state_file)
 
 
-def _passed_on(students: Iterator[str]):
-    """Yields each student on; its value is the set of all."""
-    through = set()
-    for student in students:
-        through.add(student)
-        yield student
-    return through
+class Pages:
+    """The feedback pages of one assignment; `seen` says what each showed when it was written."""
+
+    def __init__(self, classroom: Classroom, assignment: str, writer: Feedback, seen: dict):
+        self.classroom, self.assignment, self.writer, self.seen = classroom, assignment, writer, seen
+        self.wanted = self.written = 0
+        self.code = digest_of_code(PAGES_DEPEND_ON) + book_url()
+
+    def write(self, student: str) -> bool:
+        """Write a student's page, unless it is there and shows what it would show now; whether it was written."""
+        page = self.classroom.feedback / student / self.assignment
+        shown = digest(self.classroom.autograded / student / self.assignment,
+                       self.code + fingerprint_of_marks(self.classroom, self.assignment, student))
+        seen = self.seen.setdefault(student, {})
+        if seen.get("feedback") == shown and has_page(page):
+            return False
+        self.wanted += 1
+        shutil.rmtree(page, ignore_errors=True)
+        with suppress(NbGraderException):  # the log says why, the count that it is missing, and the next run tries anew
+            self.writer.convert(student)
+        if not has_page(page):
+            return False
+        self.written += 1
+        seen["feedback"] = shown
+        return True
+
+
+@contextmanager
+def handed_in_for(classroom: Classroom, student: str, assignment: str) -> Iterator[Path]:
+    """A folder of submissions with one that stands for a student's own: the exercise as it was released."""
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+        place = Path(folder) / student / assignment
+        place.mkdir(parents=True)
+        stamp = classroom.submitted / student / assignment / "timestamp.txt"
+        stamps = [stamp] if stamp.is_file() and not stamp.is_symlink() else []
+        for path in (*(classroom.release / assignment).glob("*.ipynb"), *stamps):
+            shutil.copyfile(path, place / path.name)
+        yield Path(folder)
 
 
 def has_page(folder: Path) -> bool:
@@ -281,7 +307,7 @@ def main(argv: list[str]) -> int:
         course = Course(classroom, options.force, students=students, workers=options.workers,
                         scheduler=options.scheduler)
         return 0 if course.grade(assignments) else 1
-    except (Failure, NoSandbox) as failure:
+    except (Failure, NoSandbox, NoWorkers, OtherVersion) as failure:
         print(f"grade: {failure}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -4,36 +4,28 @@ Tasks carry bytes and give bytes, so workers need no shared disk, and nothing th
 """
 
 import logging
-import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import dask
-import psutil
 from distributed import Client, KilledWorker, LocalCluster, as_completed
 
-from autograder.grading.jobs import Job, OtherVersion, execute
+from autograder.grading.jobs import Job, NoWorkers, OtherVersion, execute
 from autograder.sandbox.bubblewrap import NoSandbox
+from autograder.sandbox.scratch import remove_stale, scratch
 
 ALLOWED_DEATHS = 2
 """A worker that dies may not have died of the submission; one that outlives no worker is given up."""
-SCRATCH = "nss-run-"
 SETTINGS = {
     "distributed.scheduler.allowed-failures": ALLOWED_DEATHS,
     "distributed.scheduler.worker-saturation": 1.0,  # no submission waits on a worker that another one may end
     "distributed.worker.memory.terminate": False,  # the sandbox has a limit of its own
     "distributed.scheduler.http.routes": [], "distributed.worker.http.routes": [],  # no web pages about the class
 }
-
-
-class NoWorkers(RuntimeError):
-    """There is nobody to do the work; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +51,26 @@ def connected(workers: int, scheduler: str | None = None, patience: float = 60) 
             _wait_for_workers(client, scheduler, patience)
             yield client
         return
-    with dask.config.set(SETTINGS), _scratch() as folder, _local(workers, folder) as cluster, \
-            Client(cluster, set_as_default=False) as client:
-        yield client
+    try:
+        with (tempfile.TemporaryDirectory(dir=scratch(), ignore_cleanup_errors=True) as folder,
+              dask.config.set(SETTINGS), _local(workers, folder) as cluster,
+              Client(cluster, set_as_default=False) as client):
+            yield client
+    finally:
+        remove_stale()  # a worker is ended more often than it ends
 
 
-def _local(workers: int, folder: Path) -> LocalCluster:
+def _local(workers: int, folder: str) -> LocalCluster:
     """Processes of this computer that talk encrypted, and that Ctrl-C does not reach: it is for the driver."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started now inherits it
     try:
         return LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit=0,
-            security=True, silence_logs=logging.CRITICAL, local_directory=str(folder),
-            env={"OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}, preload="autograder.grading.worker")
+            security=True, silence_logs=logging.CRITICAL, local_directory=folder,
+            env={"OMP_NUM_THREADS": "1"}, preload="autograder.grading.worker")
+    except RuntimeError as error:
+        raise NoWorkers(f"The processes that run submissions did not start ({error}); run the same command again."
+                        ) from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -84,23 +83,13 @@ def _wait_for_workers(client: Client, scheduler: str, patience: float) -> None:
                         "--nthreads 1` where this package is installed.") from None
 
 
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """A folder for the workers' files, and an end to what runs that were killed have left."""
-    for left in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
-        if not psutil.pid_exists(int(left.name.removeprefix(SCRATCH).partition("-")[0])):
-            shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
-
-
 def results(client: Client, jobs: Iterable[Job], task: Callable[[bytes], bytes] = execute) -> Iterator[Done]:
     """Execute the jobs; each result as soon as it is there, in no particular order.
 
     Only a few jobs at a time are given away, so that a large class does not fill anybody's memory.
     """
     waiting = iter(jobs)
-    window = 2 * max(1, sum(client.nthreads().values()))
+    window = 4 * max(1, sum(client.nthreads().values()))
 
     def send(job: Job):
         return client.submit(task, job.to_bytes(), key=f"grade-{job.key}", pure=False)

@@ -6,10 +6,8 @@ worker executes is, cell by cell and file by file, what the plug-in will ask for
 
 import glob
 import logging
-from copy import deepcopy
 from pathlib import Path
 
-from nbformat import NotebookNode
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_files
@@ -37,7 +35,7 @@ class Collection:
         self.converter.log.setLevel(logging.CRITICAL)  # nbgrader will say it again, into its own log
         folders = glob.glob(self.converter._format_source(assignment, "*"))
         self.converter.assignments = {folder: glob.glob(f"{glob.escape(folder)}/*.ipynb") for folder in folders}
-        self.exporter = Remembering(parent=self.converter, config=config)
+        self.exporter = IntakeExporter(parent=self.converter, config=config)
         self.plugin = SandboxedExecute(parent=self.exporter)
 
     def jobs(self, student: str) -> list[Job]:
@@ -64,21 +62,3 @@ class Collection:
                  for name in find_all_files(top, [*coursedir.ignore, "*.ipynb"]) if name not in own}
         return materials(found.items())
 
-
-class Remembering(IntakeExporter):
-    """Looks the exercise up in the gradebook once for the whole class."""
-
-    def __init__(self, **kwargs):
-        self.originals: dict[str, NotebookNode] = {}
-        self.names: set[str] | None = None
-        super().__init__(**kwargs)
-
-    def original(self, names: dict[str, str]) -> NotebookNode:
-        if names["notebook"] not in self.originals:
-            self.originals[names["notebook"]] = super().original(names)
-        return deepcopy(self.originals[names["notebook"]])
-
-    def expected(self, assignment: str) -> set[str]:
-        if self.names is None:
-            self.names = super().expected(assignment)
-        return set(self.names)

@@ -11,6 +11,7 @@ import difflib
 import glob
 import re
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.grading.intake import Refused, read_submission, rebuild
 from autograder.grading.staging import instructors_files, is_linked, private_copy, stage_files, stage_time
+from autograder.sandbox.scratch import scratch
 
 REFUSED = "autograder_refused"
 """Notebook metadata: why the submission was not read."""
@@ -32,6 +34,8 @@ class IntakeExporter(NotebookExporter):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.sources: dict[str, Path | Refused] = {}
+        self.exercises: dict[tuple[str, str], NotebookNode] = {}
+        self.names: dict[str, set[str]] = {}
         self.staged: dict[Path, Path] = {}
         if hasattr(self.parent, "sanitize_preprocessors"):
             self.parent.pre_convert_hook = self.prepare
@@ -41,7 +45,7 @@ class IntakeExporter(NotebookExporter):
     def stage(self) -> None:
         """Give the converter a private folder of submissions, with a place in it for each that was handed in."""
         parent, original = self.parent, self.parent.coursedir
-        self.folder = tempfile.TemporaryDirectory(prefix="nss-intake-")
+        self.folder = tempfile.TemporaryDirectory(prefix="intake-", dir=scratch())
         handed_in = glob.glob(parent._format_source(original.assignment_id, original.student_id))
         pattern = parent._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
         parent.coursedir, assignments = private_copy(original, Path(self.folder.name)), {}
@@ -82,7 +86,14 @@ class IntakeExporter(NotebookExporter):
             return notebook
 
     def original(self, names: dict[str, str]) -> NotebookNode:
-        """The exercise as the gradebook knows it: cells of the source notebook, with the released text."""
+        """The exercise as the gradebook knows it, looked up once for the whole class."""
+        key = names["assignment"], names["notebook"]
+        if key not in self.exercises:
+            self.exercises[key] = self.in_gradebook(names)
+        return deepcopy(self.exercises[key])
+
+    def in_gradebook(self, names: dict[str, str]) -> NotebookNode:
+        """Cells of the source notebook, with the text that was released."""
         coursedir = self.parent.coursedir
         source = Path(coursedir.format_path(coursedir.source_directory, ".", names["assignment"]))
         notebook = nbformat.read(source / f"{names['notebook']}.ipynb", as_version=4)
@@ -122,13 +133,16 @@ class IntakeExporter(NotebookExporter):
             self.log.warning("Left out of %s: %s", folder, ", ".join(map(repr, left_out[:10])))
 
     def expected(self, assignment: str) -> set[str]:
-        """The notebooks of an assignment, by name."""
-        coursedir = self.parent.coursedir
-        with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            try:
-                return {notebook.name for notebook in gradebook.find_assignment(assignment).notebooks}
-            except MissingEntry:
-                return set()
+        """The notebooks of an assignment, by name; looked up once."""
+        if assignment not in self.names:
+            coursedir = self.parent.coursedir
+            with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+                try:
+                    found = {notebook.name for notebook in gradebook.find_assignment(assignment).notebooks}
+                except MissingEntry:
+                    found = set()
+            self.names[assignment] = found
+        return set(self.names[assignment])
 
 
 def find(expected: set[str], folder: Path) -> dict[str, Path | Refused]:

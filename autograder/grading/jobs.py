@@ -15,10 +15,15 @@ from nbformat import NotebookNode
 from autograder.grading.store import fingerprint, packed
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.scratch import scratch
 from autograder.settings import book_url
 
 LEFT_OUT = {".ipynb", ".db", ".pyc"}
 LARGEST_FILE = 16 * 2**20
+
+
+class NoWorkers(RuntimeError):
+    """There is nobody to do the work; the message says what to do."""
 
 
 class OtherVersion(RuntimeError):
@@ -38,7 +43,7 @@ class Job:
 
         if self.protected:
             bubblewrap()
-        with tempfile.TemporaryDirectory(prefix="nss-given-") as folder:
+        with tempfile.TemporaryDirectory(prefix="given-", dir=scratch()) as folder:
             for name, content in self.files.items():
                 target = Path(folder) / name
                 target.parent.mkdir(parents=True, exist_ok=True)

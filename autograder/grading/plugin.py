@@ -4,14 +4,12 @@ Plain `nbgrader autograde`, formgrader's button and `autograder grade` all come 
 already (by `autograder grade`, on whatever machine) is taken from the classroom's store.
 """
 
-import json
 import os
-from functools import cached_property
 from pathlib import Path
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Bool, Float
+from traitlets import Bool, Float, Unicode
 
 from autograder.classroom.folders import Classroom
 from autograder.grading.exporter import REFUSED
@@ -19,20 +17,17 @@ from autograder.grading.jobs import Job, execute, files_beside
 from autograder.grading.store import Store
 from autograder.sandbox.limits import Limits
 
-FAILED = "AUTOGRADER_FAILED"
-"""Environment: a JSON file that says, by student, why a submission is not to be run."""
-
 
 class SandboxedExecute(NbGraderPreprocessor):
     """Runs a submission in the sandbox and judges it here, with the classroom's secret seed."""
 
     cell_seconds = Float(30, help="wall time of one cell").tag(config=True)
     notebook_seconds = Float(180, help="wall time of one submission").tag(config=True)
+    failed = Unicode("", help="why the submission is not run at all").tag(config=True)
     protected = Bool(True, help="False runs the code unprotected: for your own code only").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        student = resources.get("nbgrader", {}).get("student")
-        if reason := self.failed.get(student) or nb.metadata.pop(REFUSED, None):
+        if reason := self.failed or nb.metadata.pop(REFUSED, None):
             from autograder.grading.run import State, not_run  # loads torch
 
             return not_run(nb, State("failed", reason)), resources
@@ -49,9 +44,3 @@ class SandboxedExecute(NbGraderPreprocessor):
         return Job(notebook, files, Classroom.at().grading_seed(),
                    Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds),
                    self.protected and not os.environ.get("AUTOGRADER_NO_SANDBOX"))
-
-    @cached_property
-    def failed(self) -> dict[str, str]:
-        """Students whose submission `autograder grade` could not bring to an end, with the reason."""
-        file = os.environ.get(FAILED)
-        return json.loads(Path(file).read_text(encoding="utf-8")) if file else {}

@@ -76,7 +76,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 def litter() -> list[Path]:
     """Private copies of this class that were left behind."""
-    return [path for path in Path(tempfile.gettempdir()).glob("nss-intake-*") if (path / "linked student").exists()]
+    return [path for path in Path(tempfile.gettempdir()).glob("nss-*/intake-*") if (path / "linked student").exists()]
 
 
 @pytest.fixture(scope="module")

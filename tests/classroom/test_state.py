@@ -6,10 +6,9 @@ import nbformat
 import pytest
 from class_tools import ASSIGNMENT, NOTEBOOK, nbgrader
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from nbgrader.api import Gradebook
 
 from autograder.classroom.folders import Classroom
-from autograder.classroom.gradebook import forget, marks_of, opened
+from autograder.classroom.gradebook import marks_of, opened
 from autograder.classroom.marks import class_table
 from autograder.classroom.reports import REPORT
 from autograder.classroom.sample import write_class
@@ -163,13 +162,3 @@ def test_states_and_marks_from_submission_to_submission(tmp_path):
     assert "Failed." in (page := room.page()) and "is not a notebook that can be read" in page
     assert "  failed  " in class_table(room.classroom)
     assert ",28.0,28.0,failed," not in (text := room.exported(tmp_path / "marks.csv")) and ",32.0,32.0,failed," in text
-
-
-def test_what_is_forgotten_leaves_no_page_behind(tmp_path):
-    room = Classroom(tmp_path)
-    room.make()
-    (room.feedback / "ada" / ASSIGNMENT).mkdir(parents=True)
-    with Gradebook(room.db_url):
-        pass
-    forget(room, ASSIGNMENT, "ada")
-    assert not (room.feedback / "ada" / ASSIGNMENT).exists()

@@ -1,16 +1,22 @@
 """What the tests of grading a class share: small classes, runs that are ended, and everything that a grading leaves."""
 
+import atexit
 import csv
 import hashlib
 import json
+import multiprocessing
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import nbformat
+import psutil
 
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import opened
@@ -109,4 +115,90 @@ def strays(room: Classroom) -> list[str]:
             continue
         if int(process.name) != os.getpid() and f"CLASSROOM={room.folder}" in re.split("\0", environment):
             found.append(words)
+    return found
+
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["autograder.light", "autograder.classroom.pipeline", "autograder.grading.cluster",
+                              "nbgrader.apps.nbgraderapp"])
+
+
+def autograder_grade(room: Classroom, *options: str) -> int:
+    from autograder.classroom.pipeline import main
+
+    return main([ASSIGNMENT, "--classroom", str(room.folder), *options])
+
+
+def nbgrader(room: Classroom, *arguments: str) -> None:
+    from nbgrader.apps.nbgraderapp import main
+
+    os.environ["CLASSROOM"], sys.argv = str(room.folder), ["nbgrader", *arguments]
+    main()
+
+
+class Child:
+    """Runs one of the two above in a process that was forked with the libraries loaded, and leads a session."""
+
+    def __init__(self, what, room: Classroom, *arguments: str):
+        self.temporary, self.log = room.folder.parent / "tmp", room.folder.parent / "said.log"
+        self.temporary.mkdir(exist_ok=True)
+        self.process = FORKS.Process(target=_in_child, args=(what, room, arguments, self.temporary, self.log))
+        self.process.start()
+
+    def ends(self, seconds: float) -> int | None:
+        """The exit code; None while it is at work after so many seconds."""
+        self.process.join(seconds)
+        return self.process.exitcode
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def descendants(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self.process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill(self) -> bool:
+        """`kill -9`, after which all that it had started must end by itself; whether that met it at work."""
+        started = self.descendants()
+        self.process.kill()
+        self.process.join()
+        end = time.monotonic() + 60
+        while (left := [*filter(_runs, started), *_mentioning(str(self.temporary))]) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert left == [], left
+        return self.process.exitcode == -signal.SIGKILL
+
+
+def _in_child(what, room: Classroom, arguments: tuple[str, ...], temporary: Path, log: Path) -> None:
+    os.setsid()
+    os.environ |= {"TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"}
+    os.chdir(REPOSITORY)
+    with log.open("a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+        for standard in (1, 2):
+            os.dup2(file.fileno(), standard)
+        try:
+            sys.exit(what(room, *arguments))
+        finally:
+            atexit._run_exitfuncs()  # multiprocessing leaves them out
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE  # whoever has to bury it
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _mentioning(word: str) -> list[str]:
+    """Command lines in which a word appears: bubblewrap's name the folders that it builds walls around."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if word in line:
+            found.append(line)
     return found

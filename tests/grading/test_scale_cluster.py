@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.grading.cluster import NoWorkers, connected, results
-from autograder.grading.jobs import OtherVersion
+from autograder.grading.cluster import connected, results
+from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.sandbox.bubblewrap import NoSandbox
 
 
