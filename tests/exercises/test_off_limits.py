@@ -1,8 +1,10 @@
 """An answer that calls the library function it is meant to replace loses `values` and nothing else."""
 
 import math
+from collections import Counter
 
 import pytest
+import sacrebleu
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -193,6 +195,42 @@ ENTROPY = {
     "alias": lambda weights: getattr(torch.special, "entr")(input=weights).sum(-1),  # noqa: B009
 }
 
+SETTINGS = {"tokenize": "none", "smooth_method": "none", "force": True}
+
+
+def joined(sentences):
+    return [" ".join(words) for words in sentences]
+
+
+def by_compute_bleu(hypotheses, references, max_n=4):
+    """Counts by itself and leaves the rest to sacrebleu."""
+    def ngrams(words, n):
+        return Counter(tuple(words[i:i + n]) for i in range(len(words) - n + 1))
+
+    pairs = list(zip(hypotheses, references, strict=True))
+    correct = [sum((ngrams(h, n) & ngrams(r, n)).total() for h, r in pairs) for n in range(1, max_n + 1)]
+    total = [sum(ngrams(h, n).total() for h in hypotheses) for n in range(1, max_n + 1)]
+    return sacrebleu.BLEU.compute_bleu(correct, total, sum(map(len, hypotheses)), sum(map(len, references)),
+                                       smooth_method="none", max_ngram_order=max_n).score
+
+
+class Metric(sacrebleu.BLEU):
+    """A subclass of the learner's own."""
+
+
+BLEU = {
+    "sacrebleu.BLEU": lambda h, r, max_n=4: sacrebleu.BLEU(max_ngram_order=max_n, **SETTINGS).corpus_score(
+        joined(h), [joined(r)]).score,
+    "sacrebleu.corpus_bleu": lambda h, r, max_n=4: (
+        sacrebleu.corpus_bleu(joined(h), [joined(r)], **SETTINGS) if max_n == 4 else
+        Metric(max_ngram_order=max_n, **SETTINGS).corpus_score(joined(h), [joined(r)])).score,
+    "a subclass": lambda h, r, max_n=4: Metric(max_ngram_order=max_n, **SETTINGS).corpus_score(
+        joined(h), [joined(r)]).score,
+    "prepared references": lambda h, r, max_n=4: Metric(
+        max_ngram_order=max_n, references=[joined(r)], **SETTINGS).corpus_score(joined(h), None).score,
+    "compute_bleu": by_compute_bleu,
+}
+
 CASES = [pytest.param("attention_weights", "attention" if how == "fused attention" else "softmax", answer,
                       id=f"attention_weights-{how}") for how, answer in SOFTMAX.items()]
 CASES += [pytest.param("scaled_dot_product_attention", "attention", answer, id=f"attention-{how}")
@@ -206,6 +244,7 @@ CASES += [pytest.param(name, "attention", make(mix), id=f"{name}-{how}") for how
           for name, make in (("AdditiveAttention", as_additive), ("BahdanauDecoderStep", as_step))]
 CASES += [pytest.param("attention_entropy", "entr", answer, id=f"attention_entropy-{how}")
           for how, answer in ENTROPY.items()]
+CASES += [pytest.param("corpus_bleu", "sacrebleu", answer, id=f"corpus_bleu-{how}") for how, answer in BLEU.items()]
 
 
 @pytest.mark.parametrize("name, family, answer", CASES)
