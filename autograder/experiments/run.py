@@ -35,12 +35,13 @@ DEFAULTS = {"direction": "en-fr", "hidden_dim": 128, "deepest": 7}
 EXPERIMENTS: dict[str, list[dict]] = {
     "bottleneck": [*({"model": "plain", "hidden_dim": size} for size in (128, 64, 256)),
                    {"model": "plain", "deepest": 5}],
+    "longer": [{"model": "plain", "epochs": 4 * TRAINING["epochs"]}],
     "attention": [{"model": name, "direction": direction}
                   for name in ("bahdanau", "both-ways") for direction in ("en-fr", "zh-en")],
     "luong": [{"model": name} for name in ("dot", "general", "concat", "local-p")],
     "local": [{"model": "local-m"}, *({"model": name, "direction": "zh-en"} for name in ("dot", "local-m", "local-p"))],
 }
-"""For every experiment the models that it trains, each with what differs from `DEFAULTS`."""
+"""For every experiment the models that it trains, each with what differs from `DEFAULTS` and from `TRAINING`."""
 
 EXAMPLES = 3
 """Translations that are kept for each bucket of lengths, of the first seed."""
@@ -53,7 +54,7 @@ def plan(name: str) -> list[dict]:
 
 
 def settings() -> dict:
-    """What all runs share."""
+    """What all runs share that do not say otherwise."""
     return {"train_sentences": LONG + SHORT, "test_sentences": TEST, **TRAINING}
 
 
@@ -69,7 +70,8 @@ def carry_out(run: dict, progress: bool = True) -> dict:
     train_pairs, tests = training_pairs(run["direction"], run["deepest"]), test_pairs(run["direction"])
     model = make_model(run, train_pairs)
     start = time.process_time()
-    losses = train(model, train_pairs, **TRAINING, seed=run["seed"], progress=progress)
+    training = {name: run.get(name, value) for name, value in TRAINING.items()}
+    losses = train(model, train_pairs, **training, seed=run["seed"], progress=progress)
     outcome = {"parameters": sum(p.numel() for p in model.parameters()),
                "cpu_seconds": round(time.process_time() - start),
                "losses": [round(loss, 4) for loss in losses], **evaluate(model, tests)}
