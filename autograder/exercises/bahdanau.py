@@ -10,7 +10,7 @@ from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import GRADIENT_TOLERANCES, add_standard_criteria
 from autograder.judging.trial import Answer, Trial
-from autograder.learner.calls import Call
+from autograder.learner.calls import Call, Reply
 from autograder.learner.runner import run
 from autograder.reference import bahdanau
 
@@ -162,28 +162,38 @@ def a_row_with_nothing_real(trial: Trial) -> None:
 # twice: where theirs is not right, the step is judged around an attention of ours.
 
 def beside_their_attention(answer: Answer, call: Call) -> Call:
-    """The call as it is where the learner's own attention does its part of it right, else with ours in its place."""
-    if _attention_is_right(answer, replace(call, args=call.args[1:], part="attention", seconds=2.0)):
+    """The call itself where the learner's attention is right, or the step all the same; else around ours."""
+    alone = _attention_alone(call)
+    reply = answer(alone, 0)
+    if reply.status != "timed_out" and (_is_right(alone, reply) or _is_right(call, answer(call, 0))):
         return call
     _, _, *sizes = call.init
     return replace(call, substitute=tuple(sizes))
 
 
-def _attention_is_right(answer: Answer, call: Call) -> bool:
-    """Whether the part of the learner's step that attends computes what the reference does, gradients too if asked."""
-    if call.cotangents is not None:
-        draw = Inputs(0, "beside_their_attention", dtype=call.dtype)
-        context, weights = draw.normal(len(call.args[0]), call.args[1].size(-1)), draw.normal(*call.args[1].shape[:2])
-        call = replace(call, cotangents=(context, weights))
-    right, theirs = run(bahdanau.BahdanauDecoderStep, replace(call, watch=())), answer(call, 0)
-    for reply in (right, theirs):
-        reply.parameters = {name: shape for name, shape in reply.parameters.items() if name.startswith("attention.")}
-    if form_problem(theirs, right, additive_attention.returns) or theirs.changed or theirs.used:
+def _attention_alone(call: Call) -> Call:
+    """What the right step asks its attention, gradients too if the step is asked for some."""
+    _, *args = call.args
+    alone = replace(call, args=tuple(args), part="attention", seconds=2.0)
+    if call.cotangents is None:
+        return alone
+    draw, (batch, src, width) = Inputs(0, "beside_their_attention", dtype=call.dtype), args[1].shape
+    return replace(alone, cotangents=(draw.normal(batch, width), draw.normal(batch, src)))
+
+
+def _is_right(call: Call, reply: Reply) -> bool:
+    """Whether the reply is the reference's: the whole step's, or that of its attention alone."""
+    right, exercise = run(bahdanau.BahdanauDecoderStep, replace(call, watch=())), bahdanau_decoder_step
+    if call.part:
+        exercise = additive_attention
+        for either in (reply, right):
+            either.parameters = {n: shape for n, shape in either.parameters.items() if n.startswith("attention.")}
+    if reply.changed or reply.used or form_problem(reply, right, exercise.returns):
         return False
-    if value_problem(theirs.output, right.output, additive_attention.returns):
+    if value_problem(reply.output, right.output, exercise.returns):
         return False
-    return call.cotangents is None or not gradient_problem(
-        theirs, right, additive_attention.arguments, GRADIENT_TOLERANCES)
+    tensors = [name for name, value in zip(exercise.arguments, call.args, strict=False) if torch.is_tensor(value)]
+    return call.cotangents is None or not gradient_problem(reply, right, tensors, GRADIENT_TOLERANCES)
 
 
 def _step_case(given: Inputs) -> Call:

@@ -141,6 +141,44 @@ def test_nor_where_the_step_holds_it_in_another_way(attention):
     assert lost(judge(enclosed_step(attention))) == []
 
 
+class WeightsFirst(bahdanau.AdditiveAttention):
+    def forward(self, state, encoder_states, mask=None):
+        return super().forward(state, encoder_states, mask)[::-1]
+
+
+class ByName(bahdanau.AdditiveAttention):
+    def forward(self, state, encoder_states, mask=None):
+        context, weights = super().forward(state, encoder_states, mask)
+        return {"weights": weights, "context": context}
+
+
+class Unusable(bahdanau.AdditiveAttention):
+    """Its step takes the layers and does the rest itself."""
+
+    def forward(self, state, encoder_states, mask=None):
+        raise NotImplementedError
+
+    def look(self, *args):
+        return super().forward(*args)
+
+
+KNOWN = {WeightsFirst: lambda attention, *args: attention(*args)[::-1],
+         ByName: lambda attention, *args: (attention(*args)["context"], attention(*args)["weights"]),
+         Unusable: lambda attention, *args: attention.look(*args)}
+
+
+@pytest.mark.parametrize("attention", KNOWN)
+def test_a_step_that_knows_the_quirks_of_its_attention_is_right(attention):
+    class BahdanauDecoderStep(enclosed_step(attention)):
+        def forward(self, token, state, encoder_states, mask=None):
+            context, weights = KNOWN[attention](self.attention, state, encoder_states, mask)
+            state = self.cell(torch.cat([context, self.embedding(token)], dim=-1), state)
+            return self.out(state), state, weights
+
+    assert lost(judge(attention, exercise=ATTENTION.name))
+    assert lost(judge(BahdanauDecoderStep)) == []
+
+
 @pytest.mark.parametrize("attention", right_answers(ATTENTION.name))
 def test_a_right_attention_stays_where_it_is(attention):
     asked = []
