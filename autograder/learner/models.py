@@ -41,5 +41,6 @@ class TableDecoder(nn.Module):
             raise ValueError(f"step needs one token for each of the {len(state)} rows of the state, a tensor of shape "
                              f"({len(state)},); it was given {tuple(tokens.shape)}.")
         vocab = self.scores.size(-1)
-        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab:
-            raise ValueError(f"step was given the token {int(tokens.max())}; the model knows 0 to {vocab - 1}.")
+        unknown = tokens[(tokens < 0) | (tokens >= vocab)]
+        if len(unknown):
+            raise ValueError(f"step was given the token {int(unknown[0])}; the model knows 0 to {vocab - 1}.")
