@@ -71,7 +71,8 @@ def test_a_plan_is_trained_measured_and_stored_run_by_run(tmp_path, monkeypatch)
     monkeypatch.setattr(run, "TRAINING", {"epochs": 1, "batch_size": 20, "learning_rate": 1e-2})
     assert [plan["seed"] for plan in run.plan("tiny")] == [0, 1]
     first = run.experiment("tiny", progress=False)
-    assert [len(found["losses"]) for found in first["runs"]] == [2, 2] and first == json.loads(results.path("tiny").read_text())
+    assert [len(found["losses"]) for found in first["runs"]] == [2, 2]
+    assert first == json.loads(results.path("tiny").read_text())
     assert first["runs"][0]["losses"] != first["runs"][1]["losses"]
     assert run.experiment("tiny", progress=False) == first
     results.save("tiny", {**first, "runs": first["runs"][:1]})
