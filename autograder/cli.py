@@ -1,7 +1,9 @@
 """The command line: `autograder COMMAND ...`, one line a command."""
 
+import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import autograder.light  # noqa: F401 - for what importing it does
 
@@ -37,4 +39,12 @@ def main(argv: list[str] | None = None) -> int:
     if command not in COMMANDS:
         print(f"autograder: there is no command {command!r}.\n\n{usage()}", file=sys.stderr)
         return 2
+    find_own_programs()
     return import_module(COMMANDS[command][0]).main(rest)
+
+
+def find_own_programs() -> None:
+    """nbgrader and others start programs by name (`alembic`, `jupyter-book`): those of this environment come first."""
+    here, path = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
+    if path.split(os.pathsep)[0] != here:
+        os.environ["PATH"] = f"{here}{os.pathsep}{path}"
