@@ -9,7 +9,6 @@ On the socket that is its standard input it reads one JSON line a request and an
 descriptor (a pidfd); a request that fails is answered without one.
 """
 
-import contextlib
 import ctypes
 import gc
 import importlib
@@ -118,15 +117,9 @@ def serve(request: dict, connection: socket.socket) -> None:
     socket.send_fds(connection, [b"+"], [os.pidfd_open(kernel)])
 
 
-def bury() -> None:
-    """Take leave of kernels that have ended."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-
-
 def main() -> None:
-    must(libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0))  # kernels are this process's children, which it buries
+    must(libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0))  # kernels are this process's children,
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # which are buried at once: until then their walls stand
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in LOADED:
         importlib.import_module(name)
@@ -136,17 +129,15 @@ def main() -> None:
     single = len(os.listdir("/proc/self/task")) == 1  # a fork of several threads may hang on a lock
     connection.sendall(b"+" if single else b"-")
     for line in connection.makefile("r"):
-        bury()
-        child = os.fork()
-        if child == 0:
+        if os.fork() == 0:
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 serve(json.loads(line), connection)
-                os._exit(0)
             except BaseException:
-                os._exit(1)
-        if os.waitpid(child, 0)[1] != 0:
-            connection.sendall(b"-")
+                connection.sendall(b"-")
+            finally:
+                os._exit(0)
 
 
 if __name__ == "__main__":

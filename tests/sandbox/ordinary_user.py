@@ -21,7 +21,7 @@ TRIES = {
 }
 BOMBS = {
     "memory": "x = [bytearray(50 * 2**20) for _ in range(1000)]",
-    "processes": "import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(3)",
+    "processes": "import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(15)",
 }
 
 

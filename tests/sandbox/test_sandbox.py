@@ -18,7 +18,7 @@ from autograder.sandbox.limits import MIB, Limits
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing: apt install bubblewrap")
 SMALL = Limits(cell_seconds=30, notebook_seconds=300, memory=700 * MIB, processes=20, disk_bytes=8 * MIB,
                file_bytes=4 * MIB, output_bytes=20_000)
-IMPATIENT = replace(SMALL, cell_seconds=2)
+IMPATIENT = replace(SMALL, cell_seconds=4)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_calls_cross_the_wall_with_gradients(sandbox):
 
 def test_an_endless_cell_is_interrupted_and_the_next_one_runs():
     with Sandbox(limits=IMPATIENT) as box:
-        assert "longer than 2 seconds" in said(box.execute("while True: pass"))
+        assert "longer than 4 seconds" in said(box.execute("while True: pass"))
         assert said(box.execute("3")) == "3"
 
 
@@ -114,10 +114,10 @@ def test_a_cell_that_cannot_be_interrupted_ends_its_sandbox():
     ("import ctypes; ctypes.string_at(0)", "ended the Python process"),
     ("import os, signal; os.kill(1, signal.SIGKILL); os.kill(os.getpid(), 9)", "ended the Python process"),
     ("x = [bytearray(50 * 2**20) for _ in range(1000)]", "memory"),
-    ("import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(3)", "processes"),
+    ("import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(25)", "processes"),
     ("import os, time\nwhile True:\n    if os.fork() == 0: pass", "processes"),
     ("open(__import__('ipykernel').connect.get_connection_file().replace('c.json', 'x'), 'wb').write(b'0' * 3_000_000)"
-     "\nimport time; time.sleep(3)", "sockets"),
+     "\nimport time; time.sleep(25)", "sockets"),
 ])
 def test_what_ends_a_sandbox_says_why(code, reason):
     with Sandbox(limits=SMALL) as box, pytest.raises(Stopped, match=reason):
@@ -125,7 +125,8 @@ def test_what_ends_a_sandbox_says_why(code, reason):
 
 
 def test_the_whole_notebook_has_a_deadline():
-    with Sandbox(limits=Limits(notebook_seconds=3)) as box, pytest.raises(Stopped, match="longer than 3 seconds"):
+    with Sandbox(limits=Limits(notebook_seconds=90)) as box, pytest.raises(Stopped, match="longer than 90 seconds"):
+        box.manager.provisioner.watchdog.end = time.monotonic()  # however long the start took
         box.execute("import time; time.sleep(20)")
 
 
@@ -137,15 +138,24 @@ def test_an_answer_that_never_comes_ends_the_sandbox(monkeypatch):
         assert not box.alive
 
 
-def test_nothing_survives(tmp_path):
-    before = {p.pid for p in psutil.process_iter()}
+def test_nothing_survives():
     with Sandbox(limits=SMALL) as box:
+        roots = map(psutil.Process, box.manager.provisioner.watchdog.pids)
         box.execute("import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)")
+        inside = [process for root in roots for process in (root, *root.children(recursive=True))]
         folder = box.manager.provisioner.folder
-    time.sleep(0.5)
-    after = [p for p in psutil.process_iter(["cmdline"]) if p.pid not in before]
-    left = [p for p in after if p.info["cmdline"] == ["sleep", "1000"]]
-    assert left == [] and not folder.exists()
+    assert len(inside) >= 4  # bubblewrap, its first process inside, the kernel, what the kernel started
+    end = time.monotonic() + 20
+    while any(map(runs, inside)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not any(map(runs, inside)) and not folder.exists()
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE  # whoever has to bury it
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_without_bubblewrap_there_is_no_grading(monkeypatch):
