@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters import HTMLExporter, TemplateExporter
+from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 from nbgrader import utils
@@ -225,8 +226,13 @@ class FeedbackExporter(HTMLExporter):
 
     def default_filters(self):
         yield from super().default_filters()
+        yield "highlight_code", Highlight2HTML(pygments_lexer="python", parent=self)
         for function in (markdown, inline_markdown, sanitise, marks, only_comments, plain, shortened, capitalize_first):
             yield function.__name__, function
+
+    def from_notebook_node(self, nb, resources=None, **more):
+        """HTMLExporter's own would parse the whole page once more, to mark up what its own templates write."""
+        return TemplateExporter.from_notebook_node(self, nb, resources, **more)
 
     def _init_resources(self, resources):
         resources = super()._init_resources(resources)
