@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 from torch.nn.utils import clip_grad_norm_
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from autograder.corpus import SentencePair
 from autograder.experiments.batches import batches
