@@ -36,11 +36,13 @@ function resize(picture, available) {
   if (natural) picture.style.width = `${Math.min(available, natural * ENLARGED)}px`;
 }
 
-// What the reader has set: the parameters that an input is bound to.
+// What the reader has set: the parameters that an input is bound to. A bound selection has a signal for each field.
 function settings(view, spec) {
   const values = {};
-  for (const {name, bind} of spec.params ?? []) {
-    if (bind) try { values[name] = view.signal(name); } catch { /* a selection, not a value */ }
+  for (const {name, bind, select} of spec.params ?? []) {
+    for (const signal of bind ? select?.fields?.map((field) => `${name}_${field}`) ?? [name] : []) {
+      try { values[signal] = view.signal(signal); } catch { /* a selection that is no value */ }
+    }
   }
   return values;
 }
