@@ -20,14 +20,19 @@ ATTENTION = {"scaled_dot_product_attention", "multi_head_attention_forward", "_n
              "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
              "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"}
 
-FAMILIES: dict[str, set[str]] = {"softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"},
-                               "sacrebleu": {"corpus_score", "sentence_score", "compute_bleu"}}
+FAMILIES: dict[str, set[str]] = {
+    "softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"},
+    "layer_norm": {"layer_norm", "native_layer_norm", "group_norm", "native_group_norm", "rms_norm"},
+    "label_smoothing": {"cross_entropy", "cross_entropy_loss"},
+    "sacrebleu": {"corpus_score", "sentence_score", "compute_bleu"}}
 """Names of functions and operators, by the family that an exercise can put off limits."""
 
 SPELLINGS = {
     "softmax": "softmax or log_softmax of the library, in any spelling",
     "attention": "`F.scaled_dot_product_attention` or `nn.MultiheadAttention`",
     "entr": "`torch.special.entr`",
+    "layer_norm": "`nn.LayerNorm` or `F.layer_norm`, or a norm of the library that does its work",
+    "label_smoothing": "`F.cross_entropy` with `label_smoothing`",
     "sacrebleu": "`sacrebleu`",
 }
 """How a report names a family to the learner."""
@@ -86,8 +91,15 @@ class _Functions(TorchFunctionMode):
         self.watch = watch
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        self.watch.note(getattr(func, "__name__", ""))
+        name = getattr(func, "__name__", "")
+        if name not in FAMILIES["label_smoothing"] or _smooths(args, kwargs or {}):
+            self.watch.note(name)
         return func(*args, **(kwargs or {}))
+
+
+def _smooths(args: tuple, kwargs: dict) -> bool:
+    """Whether these arguments of torch's cross-entropy ask for label smoothing; without it, it may be called."""
+    return bool(kwargs.get("label_smoothing", args[5] if len(args) > 5 else 0.0))
 
 
 class _Operators(TorchDispatchMode):
@@ -101,5 +113,7 @@ class _Operators(TorchDispatchMode):
         self.watch = watch
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.watch.note(func.overloadpacket.__name__)
+        name = func.overloadpacket.__name__
+        if name not in FAMILIES["label_smoothing"]:
+            self.watch.note(name)
         return func(*args, **(kwargs or {}))

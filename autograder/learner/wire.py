@@ -119,16 +119,16 @@ def _decode_record(record: type, fields: dict) -> Any:
 
 def _check_reply(fields: dict) -> None:
     """A reply comes from a stranger: only the types that a judge relies on are let in."""
-    wanted = {"gradients": tuple, "parameters": dict, "parameter_gradients": dict, "changed": tuple, "used": tuple,
-              "printed": str}
+    wanted = {"gradients": tuple, "parameters": dict, "parameter_gradients": dict, "buffers": dict, "changed": tuple,
+              "used": tuple, "printed": str}
     wrong = [name for name, kind in wanted.items() if not isinstance(fields.get(name), kind)]
     if wrong or fields["status"] not in ("returned", "raised", "not_attempted", "timed_out"):
         raise WireError(f"A reply whose {', '.join(wrong) or 'status'} is malformed.")
     if not all(isinstance(g, torch.Tensor | None) for g in
                (*fields["gradients"], *fields["parameter_gradients"].values())):
         raise WireError("A gradient that is no tensor.")
-    if not all(isinstance(shape, tuple) for shape in fields["parameters"].values()):
-        raise WireError("A parameter without a shape.")
+    if not all(isinstance(shape, tuple) for shape in (*fields["parameters"].values(), *fields["buffers"].values())):
+        raise WireError("A parameter or buffer without a shape.")
     if not all(type(i) is int and 0 <= i < 100 for i in fields["changed"]):
         raise WireError("A changed argument that is none.")
     if not all(isinstance(name, str) for name in fields["used"]):

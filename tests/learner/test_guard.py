@@ -31,13 +31,24 @@ BLEUS = [
     lambda x: sacrebleu.metrics.BLEU(tokenize="none").corpus_score(["a b c"], [["a b c"]]).score,
     lambda x: sacrebleu.metrics.BLEU.compute_bleu([1, 1, 1, 1], [1, 1, 1, 1], 4, 4).score,
 ]
+T = torch.zeros(2, 4, dtype=torch.int64)
+SMOOTHED = [
+    lambda x: F.cross_entropy(x, T, label_smoothing=0.1), lambda x: nn.CrossEntropyLoss(label_smoothing=0.1)(x, T),
+    lambda x: torch._C._nn.cross_entropy_loss(x, T, None, 1, -100, 0.1),
+]
+NORMS = [
+    lambda x: F.layer_norm(x, (4,)), lambda x: nn.LayerNorm(4)(x), lambda x: torch.layer_norm(x, (4,)),
+    lambda x: torch.ops.aten.native_layer_norm(x, (4,), None, None, 1e-5)[0], lambda x: F.rms_norm(x, (4,)),
+    lambda x: nn.GroupNorm(1, 5)(x),
+]
 ENTROPIES = [lambda x: torch.special.entr(x), lambda x: torch.ops.aten.special_entr(x)]
 ALLOWED = [lambda x: x.exp() / x.exp().sum(-1, keepdim=True), lambda x: (x - x.logsumexp(-1, keepdim=True)).exp(),
            lambda x: torch.sigmoid(x), lambda x: -(x * x.log()), lambda x: nn.Linear(4, 4)(x) @ x.mT]
 
 
 @pytest.mark.parametrize("family, answers", [("softmax", SOFTMAXES), ("attention", ATTENTIONS), ("entr", ENTROPIES),
-                                             ("sacrebleu", BLEUS)])
+                                             ("sacrebleu", BLEUS), ("layer_norm", NORMS),
+                                             ("label_smoothing", SMOOTHED)])
 def test_every_spelling_is_seen(family, answers):
     seen = [run(answer, Call((X,), watch=(family,))) for answer in answers]
     assert [reply.status for reply in seen] == ["returned"] * len(answers)
@@ -47,6 +58,11 @@ def test_every_spelling_is_seen(family, answers):
 @pytest.mark.parametrize("answer", ALLOWED)
 def test_own_arithmetic_is_not_mistaken_for_the_library(answer):
     assert run(answer, Call((X,), watch=tuple(FAMILIES))).used == ()
+
+
+def test_cross_entropy_without_smoothing_is_no_label_smoothing():
+    for answer in (lambda x: F.cross_entropy(x, T), lambda x: nn.CrossEntropyLoss(ignore_index=0)(x, T)):
+        assert run(answer, Call((X,), watch=("label_smoothing",))).used == ()
 
 
 def test_softmax_is_allowed_where_only_attention_is_watched():
