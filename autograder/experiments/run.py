@@ -38,7 +38,7 @@ EXPERIMENTS: dict[str, list[dict]] = {
     "longer": [{"model": "plain", "epochs": 3 * TRAINING["epochs"], "seeds": SEEDS[:1]}],
     "attention": [{"model": "bahdanau"}, {"model": "bahdanau", "direction": "zh-en", "seeds": SEEDS[:1]},
                   {"model": "both-ways"}, {"model": "both-ways", "direction": "zh-en"}],
-    "luong": [*({"model": name} for name in ("dot", "general", "concat")), {"model": "local-p", "seeds": SEEDS[:1]}],
+    "luong": [{"model": name} for name in ("dot", "general", "concat", "local-p")],
     "local": [{"model": "local-m", "seeds": SEEDS[:1]},
               *({"model": name, "direction": "zh-en", "seeds": SEEDS[:1]} for name in ("dot", "local-m", "local-p"))],
 }
