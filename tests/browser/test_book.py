@@ -69,11 +69,12 @@ def address(built):
 class Visit:
     """A page in a window of its own, and everything that went wrong while it was open."""
 
-    def __init__(self, browser, allowed: str, theme="light", width=1280):
+    def __init__(self, browser, allowed: str, theme="light", width=1280, touch=False):
         self.faults: list[str] = []
         self.allowed = allowed
         viewport = {"width": width, "height": 900}
-        self.context = browser.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
+        self.context = browser.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce",
+                                           has_touch=touch)
         self.context.route("**/*", self.only_local)
         self.page = self.context.new_page()
         self.page.set_default_timeout(20_000)
@@ -183,6 +184,41 @@ def test_head_picker_of_chapter_4_changes_the_picture(visit, width):
     page = visit("book/04_self_attention", width=width)
     picker = page.locator("figure.vegalite .vega-bind", has_text="Head").locator("select")
     press_and_compare(page, picker, "ArrowDown")
+
+
+@pytest.mark.parametrize(("width", "touch"), [(360, True), (1280, False)], ids=["finger", "mouse"])
+def test_example_of_chapter_1_follows_the_pointer_and_the_menu(visit, width, touch):
+    page = visit("book/01_bottleneck", width=width, touch=touch)
+    figure = page.locator("figure.vegalite").first
+    menu, before = figure.locator("select"), drawing(page)
+    figure.scroll_into_view_if_needed()
+    box = figure.locator(".mark-rect path").last.bounding_box()  # the column of the longest sentences
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 3
+    (page.touchscreen.tap if touch else page.mouse.move)(x, y)
+    page.wait_for_function("(old) => document.querySelector('figure.vegalite svg').innerHTML !== old", arg=before)
+    assert menu.input_value() == "36–40"
+    press_and_compare(page, menu, "ArrowUp")
+    assert menu.input_value() == "31–35"
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.wait_for_timeout(500)
+    assert figure.locator("select").input_value() == "31–35"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_word_of_chapter_2_shows_where_it_looks(visit, width):
+    """Pointing at a target word and choosing it in the list do the same, in both figures."""
+    page = visit("book/02_bahdanau", width=width)
+    for figure, word, choice in [(0, "fromage", "12 fromage"), (1, "cheese", "10 cheese")]:
+        chart = page.locator("figure.vegalite").nth(figure)
+        picker, before = chart.locator(".vega-bind select"), chart.locator("svg").inner_html()
+        chart.locator("svg text").get_by_text(word, exact=True).last.hover(force=True)
+        page.wait_for_function("([select, value]) => select.value === value", arg=[picker.element_handle(), choice])
+        pointed = chart.locator("svg").inner_html()
+        assert pointed != before
+        picker.focus()
+        page.keyboard.press("ArrowDown")
+        page.wait_for_function("([svg, old]) => svg.innerHTML !== old",
+                               arg=[chart.locator("svg").element_handle(), pointed])
 
 
 def test_a_new_theme_keeps_what_the_reader_set(visit):
