@@ -22,7 +22,7 @@ from autograder.sandbox.bubblewrap import inner_environment, sandbox_command
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.scratch import scratch
 from autograder.sandbox.seccomp import as_descriptor
-from autograder.sandbox.warm import HOLD, Cold, ended, fork_server, process_id
+from autograder.sandbox.warm import HOLD, Cold, ended, fork_server, inside
 from autograder.sandbox.watchdog import Watchdog
 
 KILL_SECONDS = 5
@@ -75,8 +75,10 @@ class BubblewrapProvisioner(LocalProvisioner):
                 os.close(reading)
         if self.kernel is None:
             info = await self._launch(self.cold[0], **kwargs)
-        pids = [self.process.pid, *([process_id(self.kernel)] if self.kernel is not None else [])]
-        self.watchdog = Watchdog([pid for pid in pids if pid > 0], self.limits, self.folder / "s", self.process.kill)
+        with contextlib.suppress(Cold):  # nothing came up, as whoever waits for it will notice
+            process = inside(self.process.pid, HOLD if self.kernel is not None else self.cold[0])
+            self.watchdog = Watchdog(Path(f"/proc/{process}/root/proc"), self.limits, self.folder / "s",
+                                     self.process.kill)
         return info
 
     async def _launch(self, command: list[str], **kwargs: Any) -> dict[str, Any]:

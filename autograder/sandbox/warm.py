@@ -1,6 +1,7 @@
 """Starts the fork server of this process, and asks it for kernels (`forkserver` is what runs there)."""
 
 import atexit
+import contextlib
 import json
 import os
 import select
@@ -50,8 +51,9 @@ class ForkServer:
         Raises Cold where that does not work.
         """
         seccomp = program()
-        request = {"process": held(walls), "folder": WORK, "environment": inner_environment(), "arguments": arguments,
-                   "limits": list(limits.resources().items()), "seccomp": seccomp.hex() if seccomp else ""}
+        request = {"process": inside(walls, HOLD), "folder": WORK, "environment": inner_environment(),
+                   "arguments": arguments, "limits": list(limits.resources().items()),
+                   "seccomp": seccomp.hex() if seccomp else ""}
         try:
             with self.lock:
                 if not self.ready:
@@ -69,18 +71,15 @@ class ForkServer:
         return descriptors[0]
 
 
-def held(walls: int) -> int:
-    """The process that waits inside. Raises Cold where it does not come."""
-    end = time.monotonic() + FORK_SECONDS
+def inside(walls: int, command: list[str]) -> int:
+    """The process that runs a command inside what the bubblewrap process `walls` builds. Raises Cold if none comes."""
+    end, wanted = time.monotonic() + FORK_SECONDS, b"".join(os.fsencode(word) + b"\0" for word in command)
     while time.monotonic() < end:
-        process = walls
-        try:
-            while children := Path(f"/proc/{process}/task/{process}/children").read_text().split():
-                process = int(children[0])
-            if Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[:-1] == [word.encode() for word in HOLD]:
-                return process
-        except OSError:
-            pass
+        process = str(walls)
+        with contextlib.suppress(OSError, IndexError):
+            while Path(f"/proc/{process}/cmdline").read_bytes() != wanted:
+                process = Path(f"/proc/{process}/task/{process}/children").read_text().split()[0]
+            return int(process)
         time.sleep(0.004)
     raise Cold("The sandbox was not built.")
 
@@ -90,12 +89,6 @@ def ended(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def process_id(descriptor: int) -> int:
-    """The number of a process descriptor's process; -1 when it is gone."""
-    lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
 
 
 _servers: dict[int, ForkServer] = {}

@@ -1,12 +1,12 @@
 """Where attacks meet the grader: a submission with honest answers and an attack in it, and what it is worth."""
 
 import json
-from collections import Counter
+import time
 from dataclasses import replace
 from functools import cache
 
 import psutil
-from attacks import Attack
+from attacks import DETACHED, Attack
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.utils import determine_grade
@@ -59,7 +59,6 @@ def marks_given(notebook: NotebookNode) -> dict[str, float]:
 
 def fight(attack: Attack) -> str:
     """Grade the attack and hold the result to what is promised; a line for the table."""
-    before = processes()
     notebook = graded(attack)
     honest, given = honest_marks(), marks_given(notebook)
     line = f"{attack.name:<45} honest {sum(honest.values()):>4g}   given {sum(given.values()):>4g}"
@@ -71,12 +70,13 @@ def fight(attack: Attack) -> str:
     assert not escaped, escaped
     text = json.dumps(notebook, ensure_ascii=False).encode("utf-8")  # it can be written
     assert len(text) < 2_000_000 and str(SEED) not in text.decode()
-    left = processes() - before
-    assert not left, left
+    end = time.monotonic() + 20
+    while (left := running(DETACHED)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert left == 0
     return line + ("   (harms itself)" if given != honest else "")
 
 
-def processes() -> Counter:
-    """Command lines of what runs inside walls, or was started in them."""
-    lines = [tuple(p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])]
-    return Counter(line for line in lines if line == ("sleep", "4711"))
+def running(command: list[str]) -> int:
+    """How many processes run just this."""
+    return sum(process.info["cmdline"] == command for process in psutil.process_iter(["cmdline"]))

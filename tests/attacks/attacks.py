@@ -6,6 +6,7 @@ stolen, and every point below them is lost without need. Code that got out of th
 or with SystemExit.
 """
 
+import os
 from dataclasses import dataclass
 
 
@@ -296,7 +297,9 @@ while True:
     try:
         while True: pass
     except BaseException: pass""")
-attack(MACHINE, "a detached child", "import subprocess; subprocess.Popen(['sleep', '4711'], start_new_session=True)")
+DETACHED = ["sleep", f"{1_000_000 + os.getpid()}"]
+"""A command that nobody else on this machine runs."""
+attack(MACHINE, "a detached child", f"import subprocess; subprocess.Popen({DETACHED}, start_new_session=True)")
 attack(MACHINE, "endless answer", "def weighted_sum(weights, v):\n    while True: pass")
 attack(MACHINE, "an answer that ends the process", "def weighted_sum(weights, v):\n    import os; os._exit(0)")
 attack(MACHINE, "an answer that eats memory", "def weighted_sum(weights, v):\n    return torch.zeros(200_000, 200_000)")

@@ -31,7 +31,7 @@ warm.ForkServer.fork = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
 Sandbox()
 """
 JUST_BEGUN = BEGIN + """
-warm.held = lambda walls: os.kill(os.getpid(), signal.SIGKILL)  # bubblewrap is still building
+warm.inside = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)  # bubblewrap is still building
 Sandbox()
 """
 

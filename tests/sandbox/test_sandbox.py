@@ -140,15 +140,21 @@ def test_an_answer_that_never_comes_ends_the_sandbox(monkeypatch):
 
 def test_nothing_survives():
     with Sandbox(limits=SMALL) as box:
-        roots = map(psutil.Process, box.manager.provisioner.watchdog.pids)
+        provisioner = box.manager.provisioner
+        roots = [psutil.Process(pid) for pid in (provisioner.process.pid, process_id(provisioner.kernel))]
         box.execute("import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)")
         inside = [process for root in roots for process in (root, *root.children(recursive=True))]
-        folder = box.manager.provisioner.folder
+        folder = provisioner.folder
     assert len(inside) >= 4  # bubblewrap, its first process inside, the kernel, what the kernel started
     end = time.monotonic() + 20
     while any(map(runs, inside)) and time.monotonic() < end:
         time.sleep(0.02)
     assert not any(map(runs, inside)) and not folder.exists()
+
+
+def process_id(descriptor: int) -> int:
+    lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
 
 
 def runs(process: psutil.Process) -> bool:
