@@ -140,7 +140,7 @@ CONTEXT_VECTOR = {
     "first sentence's states": lambda w, h: context(w, h[:1].expand_as(h)),
     "first sentence's weights": lambda w, h: context(w[:1].expand_as(w), h),
     "weights of the next sentence": lambda w, h: context(w.roll(1, 0), h) if len(w) > 1 else 0.9 * context(w, h),
-    "last state": lambda w, h: h[:, -1] + 0 * context(w, h),
+    "last state with its weight": lambda w, h: w[:, -1:] * h[:, -1] + 0 * context(w, h),
     "last position forgotten": lambda w, h: context(w[:, :-1], h[:, :-1]),
     "largest over the positions": lambda w, h: (w.unsqueeze(-1) * h).amax(1),
     "two best states": lambda w, h: context(w * (w >= w.topk(min(2, w.size(1)), -1).values[:, -1:]), h),
