@@ -7,6 +7,7 @@ warnings are swallowed, the random state, the default dtype and the gradient mod
 import contextlib
 import copy
 import dis
+import importlib
 import io
 import linecache
 import signal
@@ -50,6 +51,9 @@ def run(learner_object: Any, call: Call, rng_seed: int = 0) -> Reply:
 
     rng_seed: seeds torch's global generator for the time of the call (initial weights, dropout).
     """
+    if call.cotangents is not None:
+        # torch loads this at a process's first gradient: seconds on a busy machine, which are not the answer's.
+        importlib.import_module("torch.fx.experimental.symbolic_shapes")
     overheard = Overheard()
     with _quiet(overheard), _torch_state_kept(rng_seed):
         try:
