@@ -69,7 +69,7 @@ def matrices_swapped(state, encoder_states, W_s, W_h, v):
     return torch.tanh((state @ W_h.T).unsqueeze(1) + encoder_states @ W_s.T) @ v
 
 
-@additive_scores.misconception(see=f"{CHAPTER}#mistake-softmax-axis")
+@additive_scores.misconception(see=f"{CHAPTER}#mistake-weights-axis")
 def softmax_already(state, encoder_states, W_s, W_h, v):
     """You return weights; here only the scores are asked for, the softmax comes in the next exercise."""
     return torch.softmax(torch.tanh((state @ W_s.T).unsqueeze(1) + encoder_states @ W_h.T) @ v, dim=-1)
@@ -121,13 +121,13 @@ def fill_within_reach(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1)
 
 
-@masked_weights.misconception(see=f"{CHAPTER}#mistake-softmax-axis")
+@masked_weights.misconception(see=f"{CHAPTER}#mistake-weights-axis")
 def softmax_over_the_batch(scores, mask):
     """Your softmax runs over the batch: different sentences compete for the same position."""
     return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=0).masked_fill(~mask, 0)
 
 
-@masked_weights.misconception(see=f"{CHAPTER}#mistake-softmax-axis")
+@masked_weights.misconception(see=f"{CHAPTER}#mistake-weights-axis")
 def softmax_over_everything(scores, mask):
     """You divide by the sum over the whole batch; each sentence needs weights that sum to 1."""
     return torch.softmax(scores.masked_fill(~mask, float("-inf")).flatten(), dim=0).view(scores.shape)

@@ -66,7 +66,7 @@ class v_left_out(_Attention):
         return torch.tanh(self.W_s(state).unsqueeze(1) + self.W_h(encoder_states)).sum(dim=-1)
 
 
-@additive_attention.misconception(see=f"{CHAPTER}#mistake-softmax-axis")
+@additive_attention.misconception(see=f"{CHAPTER}#mistake-weights-axis")
 class softmax_over_one_number(_Attention):
     """Your softmax runs over the last axis that v leaves, which has size 1: every weight is 1."""
 
@@ -74,7 +74,7 @@ class softmax_over_one_number(_Attention):
         return torch.ones_like(scores) if mask is None else mask.to(scores.dtype)
 
 
-@additive_attention.misconception(see=f"{CHAPTER}#mistake-softmax-axis")
+@additive_attention.misconception(see=f"{CHAPTER}#mistake-weights-axis")
 class softmax_over_sentences(_Attention):
     """Your softmax runs over the batch: different sentences compete for the same position."""
 
@@ -140,7 +140,7 @@ class projected_states_mixed(_Attention):
         return _context(weights, self.W_h(encoder_states)), weights
 
 
-@additive_attention.misconception(see=f"{CHAPTER}#mistake-module")
+@additive_attention.misconception(see=f"{CHAPTER}#mistake-additive-module")
 class weights_first(_Attention):
     """You return the weights first and the context second; it is the other way round."""
 
@@ -148,7 +148,7 @@ class weights_first(_Attention):
         return super().forward(state, encoder_states, mask)[::-1]
 
 
-@additive_attention.misconception(see=f"{CHAPTER}#mistake-module")
+@additive_attention.misconception(see=f"{CHAPTER}#mistake-additive-module")
 class context_alone(_Attention):
     """You return the context alone; the attention weights are asked for too."""
 
@@ -156,7 +156,7 @@ class context_alone(_Attention):
         return super().forward(state, encoder_states, mask)[0]
 
 
-@additive_attention.misconception(see=f"{CHAPTER}#mistake-module")
+@additive_attention.misconception(see=f"{CHAPTER}#mistake-additive-module")
 class layers_with_bias(_Attention):
     """Your three layers have a bias; in this exercise they are matrices alone (`bias=False`)."""
 
@@ -270,7 +270,7 @@ class mask_not_passed_on(_Step):
         return super().forward(token, state, encoder_states)
 
 
-@bahdanau_decoder_step.misconception(see=f"{CHAPTER}#mistake-module")
+@bahdanau_decoder_step.misconception(see=f"{CHAPTER}#mistake-additive-module")
 class probabilities_returned(_Step):
     """You return probabilities; logits are asked for, the softmax is part of the loss."""
 
@@ -279,7 +279,7 @@ class probabilities_returned(_Step):
         return torch.softmax(logits, dim=-1), new_state, weights
 
 
-@bahdanau_decoder_step.misconception(see=f"{CHAPTER}#mistake-module")
+@bahdanau_decoder_step.misconception(see=f"{CHAPTER}#mistake-additive-module")
 class context_in_place_of_weights(_Step):
     """Your third value is the context; the attention weights are asked for."""
 
@@ -289,7 +289,7 @@ class context_in_place_of_weights(_Step):
         return self.out(new_state), new_state, context
 
 
-@bahdanau_decoder_step.misconception(see=f"{CHAPTER}#mistake-module")
+@bahdanau_decoder_step.misconception(see=f"{CHAPTER}#mistake-additive-module")
 class state_and_logits_swapped(_Step):
     """You return the new state first and the logits second; it is the other way round."""
 
