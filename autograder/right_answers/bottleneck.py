@@ -107,7 +107,7 @@ def grown_on_copies(targets, bos, eos, pad):
 
 
 @right_answer("masked_cross_entropy")
-def ignore_index(logits, target, pad):
+def pad_index_ignored(logits, target, pad):
     return F.cross_entropy(logits.transpose(1, 2), target, ignore_index=pad)
 
 
