@@ -1,0 +1,246 @@
+"""Chapter 08: the layers of the Transformer and the whole of it. Contract of each exercise: see its reference."""
+
+from dataclasses import replace
+
+import torch
+
+from autograder.judging.compare import close
+from autograder.judging.exercise import Exercise
+from autograder.judging.inputs import Inputs
+from autograder.judging.standard import add_standard_criteria
+from autograder.judging.trial import Trial
+from autograder.learner.calls import Call
+from autograder.reference import transformer
+
+CHAPTER = "08_transformer"
+HEADS, D_MODEL, D_FF = 3, 12, 19
+"""Here d_model is a multiple of the number of heads."""
+
+
+def linear_weights(given: Inputs, shapes: dict[str, tuple[int, int]]) -> dict[str, torch.Tensor]:
+    """Weights and biases of linear layers by name, from (out, in)."""
+    weights = {f"{name}.weight": given.normal(*shape, scale=shape[1] ** -0.5) for name, shape in shapes.items()}
+    return weights | {f"{name}.bias": given.normal(shape[0], scale=0.5) for name, shape in shapes.items()}
+
+
+# --- LayerNorm and FeedForward ---------------------------------------------------------------------------------
+
+def _norm_case(given: Inputs) -> Call:
+    s = given.size
+    return Call((given.normal(s.batch, s.queries, s.d_k, scale=2.0) + 1,), init=(s.d_k,),
+                weights={"weight": given.normal(s.d_k) + 1, "bias": given.normal(s.d_k)})
+
+
+layer_norm = Exercise(
+    "LayerNorm", CHAPTER, transformer.LayerNorm, _norm_case, returns=("x",), off_limits=("layer_norm",),
+    hints=("Take one token: mean and variance run over its own features, and over nothing else.",
+           "`x.mean(dim=-1, keepdim=True)` keeps an axis of size 1, so that the difference lines up.",
+           "`x.var(dim=-1, keepdim=True, unbiased=False)` divides by d_model, not by d_model - 1.",
+           "`(x - mean) / torch.sqrt(variance + self.eps)`, then times weight, plus bias."))
+add_standard_criteria(
+    layer_norm, values=3, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
+    sentence="Written out by yourself: weight (x - mean) / sqrt(variance + eps) + bias over the features of a token.")
+
+
+@layer_norm.criterion(points=0.5)
+def small_differences(trial: Trial) -> None:
+    """eps stands inside the root, and is the one that the constructor was given; equal features give the bias."""
+    call = trial.case()
+    trial.must_agree(call)
+    for size in (3e-3, 0.0):
+        trial.must_agree(replace(call, args=(call.args[0] * size,)))
+    trial.must_agree(replace(call, init=(*call.init, 0.1)))
+
+
+@layer_norm.criterion(points=0.5)
+def as_it_starts(trial: Trial) -> None:
+    """A new one has weights of 1 and a bias of 0, in eval mode and in train mode."""
+    for training in (False, True):
+        trial.must_agree(replace(trial.case(), weights=None, training=training))
+
+
+def _feed_case(given: Inputs) -> Call:
+    s = given.size
+    return Call((given.normal(s.batch, s.queries, s.d_k),), init=(s.d_k, s.d_model),
+                weights=linear_weights(given, {"linear1": (s.d_model, s.d_k), "linear2": (s.d_k, s.d_model)}))
+
+
+feed_forward = Exercise(
+    "FeedForward", CHAPTER, transformer.FeedForward, _feed_case, returns=("x",),
+    hints=("Two linear layers with something between them: wide, then back.",
+           "`self.linear1 = nn.Linear(d_model, d_ff)` and `self.linear2 = nn.Linear(d_ff, d_model)`.",
+           "`self.linear2(self.dropout(torch.relu(self.linear1(x))))`."))
+add_standard_criteria(
+    feed_forward, values=2, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    sentence="max(0, x W_1 + b_1) W_2 + b_2, for every position by itself.")
+
+
+@feed_forward.criterion(points=0.5)
+def dropout_when_training(trial: Trial) -> None:
+    """In train mode dropout is at work; with dropout 0 it changes nothing."""
+    _must_drop(trial, trial.case())
+
+
+def _must_drop(trial: Trial, call: Call) -> None:
+    """In train mode two calls differ with dropout 0.5, and equal the reference with dropout 0."""
+    trial.must_agree(replace(call, init=(*call.init, 0.0), training=True))
+    dropped = replace(call, init=(*call.init, 0.5), training=True)
+    one, other = (trial.well_formed(dropped).output for _ in range(2))
+    trial.require(not torch.equal(one, other), "In train mode with dropout 0.5 two calls gave the same result.")
+
+
+# --- EncoderLayer and DecoderLayer -----------------------------------------------------------------------------
+
+def _layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> dict[str, torch.Tensor]:
+    weights = {}
+    for name in attentions:
+        weights |= linear_weights(given, {f"{before}{name}.W_{part}": (D_MODEL, D_MODEL) for part in "qkvo"})
+    weights |= linear_weights(given, {f"{before}ffn.linear1": (D_FF, D_MODEL), f"{before}ffn.linear2": (D_MODEL, D_FF)})
+    for number in range(1, len(attentions) + 2):
+        weights[f"{before}norm{number}.weight"] = given.normal(D_MODEL, scale=0.3) + 1
+        weights[f"{before}norm{number}.bias"] = given.normal(D_MODEL, scale=0.3)
+    return weights
+
+
+def _encoder_layer_case(given: Inputs) -> Call:
+    s = given.size
+    return Call((given.normal(s.batch, s.keys, D_MODEL), given.mask(s.batch, s.keys)[:, None, None]),
+                init=(D_MODEL, HEADS, D_FF), weights=_layer_weights(given, "", ("self_attn",)))
+
+
+encoder_layer = Exercise(
+    "EncoderLayer", CHAPTER, transformer.EncoderLayer, _encoder_layer_case, returns=("x",), off_limits=("attention",),
+    hints=("Two sublayers, and around each the same frame: add what went in, then normalise.",
+           "`self.self_attn(x, x, x, mask)` gives two results; the weights are not needed here.",
+           "`x = self.norm1(x + self.dropout(attended))`, then the same with `self.ffn` and `self.norm2`."))
+add_standard_criteria(
+    encoder_layer, values=4, gradients=1, double_precision=0.5, arguments_unchanged=0.5,
+    sentence="With the same weights, in eval mode: x = LayerNorm(x + Sublayer(x)) for attention, then for the "
+    "feed-forward net.")
+
+
+@encoder_layer.criterion(points=1)
+def with_and_without_padding(trial: Trial) -> None:
+    """Without a mask every token is read; with one, what stands at hidden positions reaches no other token."""
+    call = trial.case()
+    x, mask = call.args
+    trial.must_agree(replace(call, args=(x,)))
+    hidden = ~mask[:, 0, 0]
+    other = torch.where(hidden.unsqueeze(-1), -x, x)
+    before, after = (trial.must_agree(replace(call, args=(y, mask))).output for y in (x, other))
+    trial.require(bool(close(before[~hidden], after[~hidden]).all()), "A hidden token changes the others.")
+
+
+@encoder_layer.criterion(points=1)
+def encoder_dropout(trial: Trial) -> None:
+    """In train mode dropout is at work; with dropout 0 it changes nothing."""
+    _must_drop(trial, trial.case())
+
+
+def _decoder_layer_case(given: Inputs) -> Call:
+    s = given.size
+    causal = torch.ones(s.queries, s.queries, dtype=torch.bool).tril()
+    return Call((given.normal(s.batch, s.queries, D_MODEL), given.normal(s.batch, s.keys, D_MODEL),
+                 given.mask(s.batch, s.keys)[:, None, None], causal),
+                init=(D_MODEL, HEADS, D_FF), weights=_layer_weights(given, "", ("self_attn", "cross_attn")))
+
+
+decoder_layer = Exercise(
+    "DecoderLayer", CHAPTER, transformer.DecoderLayer, _decoder_layer_case, returns=("x",), off_limits=("attention",),
+    hints=("Three sublayers in the frame that you know: look at yourself, look at the source, think.",
+           "In cross-attention, who asks and who is asked? Queries from one side, keys and values from the other.",
+           "`self.cross_attn(x, enc_out, enc_out, src_mask)`: the mask belongs to the keys.",
+           "tgt_mask goes to self_attn, src_mask to cross_attn; norm1, norm2 and norm3 in this order."))
+add_standard_criteria(
+    decoder_layer, values=4, gradients=1, double_precision=0.5, arguments_unchanged=0.5,
+    sentence="With the same weights, in eval mode: masked self-attention, cross-attention, feed-forward net, each as "
+    "LayerNorm(x + Sublayer(x)).")
+
+
+@decoder_layer.criterion(points=1)
+def each_mask_in_its_place(trial: Trial) -> None:
+    """Each mask may be missing, and each acts where it belongs."""
+    call = trial.case()
+    x, enc_out, src_mask, tgt_mask = call.args
+    for masks in ((None, tgt_mask), (src_mask, None), (None, None)):
+        trial.must_agree(replace(call, args=(x, enc_out, *masks)))
+
+
+@decoder_layer.criterion(points=1)
+def decoder_dropout(trial: Trial) -> None:
+    """In train mode dropout is at work; with dropout 0 it changes nothing."""
+    _must_drop(trial, trial.case())
+
+
+# --- Transformer -----------------------------------------------------------------------------------------------
+
+LAYERS, MAX_LEN = 2, 16
+
+
+def _transformer_case(given: Inputs) -> Call:
+    s = given.size
+    vocab = (s.vocab, s.embed)
+    weights = {"src_emb.weight": given.normal(vocab[0], D_MODEL, scale=0.3),
+               "tgt_emb.weight": given.normal(vocab[1], D_MODEL, scale=0.3)}
+    for layer in range(LAYERS):
+        weights |= _layer_weights(given, f"encoder.{layer}.", ("self_attn",))
+        weights |= _layer_weights(given, f"decoder.{layer}.", ("self_attn", "cross_attn"))
+    weights |= linear_weights(given, {"proj": (vocab[1], D_MODEL)})
+    src = given.whole_numbers(1, vocab[0] - 1, s.batch, s.keys)
+    tgt = given.whole_numbers(1, vocab[1] - 1, s.batch, s.queries)
+    src[0, -2:], tgt[1, -1:] = 0, 0
+    tgt_mask = transformer.Transformer.make_pad_mask(tgt) & transformer.Transformer.make_causal_mask(s.queries)
+    return Call((src, tgt, transformer.Transformer.make_pad_mask(src), tgt_mask),
+                init=(*vocab, D_MODEL, HEADS, LAYERS, D_FF, MAX_LEN), weights=weights)
+
+
+whole = Exercise(
+    "Transformer", CHAPTER, transformer.Transformer, _transformer_case, returns=("logits",),
+    off_limits=("attention",),
+    hints=("Five parts: embed the source, run the encoder layers, embed the target, run the decoder layers, project.",
+           "Embeddings are multiplied by sqrt(d_model) before the positions are added.",
+           "`nn.ModuleList([EncoderLayer(...) for _ in range(num_layers)])`: N layers with weights of their own.",
+           "Every decoder layer gets the LAST encoder layer's output, and both masks.",
+           "`forward` is `self.proj(self.decode(tgt, self.encode(src, src_mask), src_mask, tgt_mask))`."))
+add_standard_criteria(
+    whole, values=4, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    sentence="With the same weights, in eval mode, the logits equal the reference's.")
+
+
+@whole.criterion(points=1)
+def encode_and_decode(trial: Trial) -> None:
+    """`encode` and `decode` give hidden states, before the projection, with and without masks."""
+    call = trial.case()
+    src, tgt, src_mask, tgt_mask = call.args
+    enc_out = trial.must_agree(replace(call, part="encode", args=(src, src_mask))).output
+    trial.must_agree(replace(call, part="decode", args=(tgt, enc_out, src_mask, tgt_mask)))
+    trial.must_agree(replace(call, part="encode", args=(src,)))
+    trial.must_agree(replace(call, part="decode", args=(tgt, enc_out)))
+
+
+@whole.criterion(points=0.5)
+def mask_makers(trial: Trial) -> None:
+    """make_pad_mask is (batch, 1, 1, seq) and make_causal_mask (size, size), True = allowed, both static methods."""
+    call = trial.case()
+    src = call.args[0]
+    for args in ((src,), (src, 0), (src, 3)):
+        trial.must_agree(replace(call, part="make_pad_mask", args=args))
+    for size in (5, 1):
+        trial.must_agree(replace(call, part="make_causal_mask", args=(size,)))
+
+
+@whole.criterion(points=0.5)
+def nothing_from_the_future(trial: Trial) -> None:
+    """With the causal mask a later target token changes no earlier logits."""
+    call = trial.case()
+    src, tgt, *masks = call.args
+    later = tgt.clone()
+    later[:, 3] = later[:, 3] % 7 + 1 + 8
+    before, after = (trial.must_agree(replace(call, args=(src, t, *masks))).output for t in (tgt, later))
+    trial.require(bool(close(before[:, :3], after[:, :3]).all()), "A later token changes earlier logits.")
+
+
+@whole.criterion(points=0.5)
+def transformer_dropout(trial: Trial) -> None:
+    """In train mode dropout is at work; with dropout 0 it changes nothing."""
+    _must_drop(trial, trial.case())

@@ -1,0 +1,199 @@
+"""Chapter 08: how a Transformer is trained and asked. Contract of each exercise: see its reference."""
+
+from dataclasses import replace
+
+import torch
+
+from autograder.exercises.bottleneck import BOS, EOS, table
+from autograder.exercises.transformer import CHAPTER
+from autograder.judging.exercise import Exercise
+from autograder.judging.inputs import Inputs
+from autograder.judging.standard import add_standard_criteria
+from autograder.judging.trial import Trial
+from autograder.learner.calls import Call, Table
+from autograder.reference import training
+
+# --- noam_learning_rate ----------------------------------------------------------------------------------------
+
+noam_learning_rate = Exercise(
+    "noam_learning_rate", CHAPTER, training.noam_learning_rate,
+    lambda given: Call((given.whole_number(1, 300), 64, 400)), returns=("the rate",),
+    hints=("Which of the two numbers is smaller at step 1, and which at the end?",
+           "step ** -0.5 has no value at step 0: say what is returned there first.",
+           "`d_model ** -0.5 * min(step ** -0.5, step * warmup ** -1.5)`."))
+
+
+@noam_learning_rate.criterion(points=2)
+def values(trial: Trial) -> None:
+    """The rate is d_model^-0.5 min(step^-0.5, step warmup^-1.5)."""
+    for step in (1, 37, 150, 399, 400, 401, 1_000, 20_000):
+        _rate_must_agree(trial, Call((step, 64, 400)))
+
+
+@noam_learning_rate.criterion(points=1)
+def step_zero(trial: Trial) -> None:
+    """At step 0 the rate is 0."""
+    for args in ((3, 64, 40), (0, 64, 400), (0, 512, 4000)):
+        _rate_must_agree(trial, Call(args))
+
+
+@noam_learning_rate.criterion(points=1)
+def any_width_and_warmup(trial: Trial) -> None:
+    """It depends on d_model and on warmup; the largest rate is that of step warmup."""
+    for args in ((50, 32, 100), (50, 512, 100), (50, 512, 10), (1, 1, 1), (7, 16, 1)):
+        _rate_must_agree(trial, Call(args))
+
+
+def _rate_must_agree(trial: Trial, call: Call) -> None:
+    """As must_agree; a whole number is a rate too (0 at step 0)."""
+    reply = trial.ask(call)
+    if reply.status == "returned" and type(reply.output) is int:
+        right = trial.expected(call).output
+        trial.require(reply.output == right, "The rate is wrong.", f"Yours is {reply.output}, right is {right:.6g}.")
+    else:
+        trial.calls.pop()
+        trial.replies.pop()
+        trial.must_agree(call)
+
+
+# --- smoothed_cross_entropy ------------------------------------------------------------------------------------
+
+def _smoothed_case(given: Inputs) -> Call:
+    s = given.size
+    target = given.whole_numbers(1, s.vocab - 1, s.heads, s.keys)
+    target[~given.mask(s.heads, s.keys)] = 0
+    return Call((given.normal(s.heads, s.keys, s.vocab, scale=2.0), given.laid_out(target), 0, 0.1))
+
+
+smoothed_cross_entropy = Exercise(
+    "smoothed_cross_entropy", CHAPTER, training.smoothed_cross_entropy, _smoothed_case, returns=("loss",),
+    off_limits=("label_smoothing",),
+    hints=("Write down what one token's target distribution looks like for a vocabulary of five words.",
+           "1 - smoothing at the target; pad gets 0; the V - 2 others share smoothing equally.",
+           "The loss of a token is minus the sum of that distribution times the log-probabilities.",
+           "The mean runs over the real tokens: `target != pad`."))
+add_standard_criteria(
+    smoothed_cross_entropy, values=3, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    sentence="The mean over real tokens of -sum q log p: q is 1 - smoothing at the target and smoothing / (V - 2) at "
+    "each other token that is not pad.")
+
+
+@smoothed_cross_entropy.criterion(points=0.5)
+def no_smoothing(trial: Trial) -> None:
+    """With smoothing 0 it is the plain cross-entropy."""
+    call = trial.case()
+    trial.must_agree(call)
+    trial.must_agree(replace(call, args=(*call.args[:3], 0.0)))
+
+
+@smoothed_cross_entropy.criterion(points=0.5)
+def another_pad(trial: Trial) -> None:
+    """Pad may be any id, and its logit is not part of the target distribution."""
+    logits, target, _, smoothing = trial.case().args
+    pad = 4
+    swapped = torch.where(target == 0, pad, torch.where(target == pad, 0, target))
+    for size in (1.0, 10.0):
+        scaled = logits.clone()
+        scaled[..., pad] *= size
+        trial.must_agree(Call((scaled, swapped, pad, smoothing)))
+
+
+@smoothed_cross_entropy.criterion(points=0.5)
+def very_large_logits(trial: Trial) -> None:
+    """Logits of +-1,000 give a finite loss that is right to rounding."""
+    call = trial.case()
+    trial.must_agree(call)
+    trial.must_agree(replace(call, args=(call.args[0] * (1e3 / call.args[0].abs().max()), *call.args[1:])))
+
+
+# --- beam_search -----------------------------------------------------------------------------------------------
+# Judged where every right algorithm agrees: with one beam it is greedy, and with enough beams nothing is pruned.
+
+def _start(rows: int) -> torch.Tensor:
+    return torch.tensor([[row, 0] for row in range(rows)])
+
+
+def _greedy_call(given: Inputs) -> Call:
+    ends = (4, 1, 6)
+    return Call((table(given, ends, 9), _start(len(ends)), BOS, EOS, 1, 9, 0.0))
+
+
+def _exhaustive_call(given: Inputs, penalty: float, steps: int = 3) -> Call:
+    """Three words, one of them eos (2): at most 3 + 9 + 27 beginnings, so forty beams keep every one."""
+    return Call((Table(given.normal(2, steps, 3, 3, scale=1.5)), _start(2), 0, 2, 40, steps, penalty))
+
+
+def same_tokens(found: torch.Tensor, wanted: torch.Tensor, eos: int) -> bool:
+    """Equal up to eos that fill the end of a row."""
+    width = max(found.size(1), wanted.size(1))
+    padded = [torch.nn.functional.pad(t, (0, width - t.size(1)), value=eos) for t in (found, wanted)]
+    return torch.equal(*padded)
+
+
+beam_search = Exercise(
+    "beam_search", CHAPTER, training.beam_search, _greedy_call, returns=("tokens",),
+    hints=("Keep beam_size beginnings for each row. What can follow each of them, and at which price?",
+           "Put the beams of all rows into one batch: entry r * beam_size + b is beam b of row r; the state too.",
+           "At first all beams of a row are equal: give all but one a sum of minus infinity.",
+           "A finished beam has one continuation, eos, at no cost; so it competes and keeps its place.",
+           "topk over beam_size * vocab candidates says which beam and which word; sort state and words so.",
+           "At the end divide each sum by length ** length_penalty (the length counts eos), and take the largest."))
+
+
+def _tokens_must_agree(trial: Trial, call: Call) -> None:
+    reply, right = trial.ask(call), trial.expected(call).output
+    eos, max_len = call.args[3], call.args[5]
+    if reply.status == "returned" and torch.is_tensor(reply.output) and reply.output.dim() == 2:
+        found = reply.output
+        trial.require(found.dtype == torch.int64, "The result should be int64.", f"Yours is {found.dtype}.")
+        trial.require(found.size(0) == right.size(0) and 1 <= found.size(1) <= max_len,
+                      "The result should have one row for each row of the state, and at most max_len columns.",
+                      f"Yours has the shape {tuple(found.shape)}.")
+        trial.require(same_tokens(found, right, eos), "Some of your rows are not the best sequence.",
+                      f"Yours are {found.tolist()}, right are {right.tolist()}.")
+    else:
+        trial.calls.pop()
+        trial.replies.pop()
+        trial.must_agree(call)
+
+
+@beam_search.criterion(points=1.5)
+def one_beam_is_greedy(trial: Trial) -> None:
+    """With one beam the result is that of greedy_decode."""
+    call = _greedy_call(trial.inputs())
+    _tokens_must_agree(trial, call)
+    _tokens_must_agree(trial, replace(call, args=(*call.args[:5], 3, 0.0)))
+
+
+@beam_search.criterion(points=1.5)
+def enough_beams_find_the_best(trial: Trial) -> None:
+    """With so many beams that none is pruned it finds the most probable sequence."""
+    for name in "abc":
+        _tokens_must_agree(trial, _exhaustive_call(trial.inputs(name), 0.0))
+
+
+@beam_search.criterion(points=1.5)
+def length_is_weighed(trial: Trial) -> None:
+    """The sum of log-probabilities is divided by length ** length_penalty, and the length counts eos."""
+    for name in "abc":
+        for penalty in (1.0, 0.6, 2.0):
+            _tokens_must_agree(trial, _exhaustive_call(trial.inputs(name), penalty))
+
+
+@beam_search.criterion(points=1)
+def the_end_of_a_row(trial: Trial) -> None:
+    """After eos a row holds eos only, and beams that are not finished at max_len compete."""
+    for name in "ab":
+        given = trial.inputs(name)
+        _tokens_must_agree(trial, _exhaustive_call(given, 1.0, steps=1))
+        never = given.normal(2, 3, 3, 3, scale=1.5)
+        never[..., 2] = -50.0
+        _tokens_must_agree(trial, Call((Table(never), _start(2), 0, 2, 40, 3, 1.0)))
+
+
+@beam_search.criterion(points=0.5)
+def the_state_is_left_alone(trial: Trial) -> None:
+    """The state that was given is the same afterwards."""
+    call = _exhaustive_call(trial.inputs(), 1.0)
+    _tokens_must_agree(trial, call)
+    trial.require(1 not in trial.replies[-1].changed, "Your code changed its argument `state`.")
