@@ -22,8 +22,8 @@ def asking(criterion):
 
 
 DIFFERENTIABLE, DOUBLE, UNCHANGED = asking("gradients"), asking("double_precision"), asking("arguments_unchanged")
-TOLERANT = "attention_entropy"
-"""There a tiny constant in the logarithm is allowed."""
+TOLERANT = {"attention_entropy", "PositionalEncoding", "rotary"}
+"""There a tiny constant in the logarithm is allowed, or sines and cosines that are float32."""
 REFUSAL = {"LuongAttention": {"what_cannot_work_is_refused"}}
 """Criteria about the constructor alone: what `forward` does is not asked there."""
 
@@ -134,7 +134,7 @@ def test_float32_on_the_way_loses_double_precision(name):
         return tensor.float().to(tensor.dtype)
 
     report = judged(name, lambda function, *args: each_float(rounded, function(*args)))
-    assert name == TOLERANT or lost(report).keys() - {"large_scores"} == {"double_precision"}
+    assert name in TOLERANT or lost(report).keys() - {"large_scores"} == {"double_precision"}
 
 
 @pytest.mark.parametrize("name", FLOATS)
