@@ -24,7 +24,7 @@ def asking(criterion):
 DIFFERENTIABLE, DOUBLE, UNCHANGED = asking("gradients"), asking("double_precision"), asking("arguments_unchanged")
 TOLERANT = {"attention_entropy", "PositionalEncoding", "rotary"}
 """There a tiny constant in the logarithm is allowed, or sines and cosines that are float32."""
-REFUSAL = {"LuongAttention": {"what_cannot_work_is_refused"}}
+REFUSAL = {"LuongAttention": {"what_cannot_work_is_refused"}, "MultiHeadAttention": {"uneven_split_is_refused"}}
 """Criteria about the constructor alone: what `forward` does is not asked there."""
 
 
@@ -38,7 +38,8 @@ def returned(name):
     return tensors_in(run(EXERCISES[name].reference, typical(name)).output)
 
 
-WITH_GRADIENTS = {"gradients", "nothing_real", "a_row_with_nothing_real", "with_nothing_real", "dot_and_concat"}
+WITH_GRADIENTS = {"gradients", "nothing_real", "a_row_with_nothing_real", "with_nothing_real", "dot_and_concat",
+                  "nothing_allowed", "a_query_with_nothing_allowed"}
 """The criteria that compare gradients."""
 FLOATS = [name for name in EXERCISES if any(t.is_floating_point() for t in returned(name))]
 """The exercises that return tensors of floating numbers."""

@@ -12,7 +12,7 @@ from torch import nn
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.judge import judge
 from autograder.learner.guard import SPELLINGS
-from autograder.reference import bahdanau, luong
+from autograder.reference import bahdanau, luong, multi_head
 
 aten = torch.ops.aten
 
@@ -153,6 +153,43 @@ def local_weights_by_attention(scores, center, half_width):
     return weights * torch.exp(-distance**2 / (2 * (half_width / 2) ** 2))
 
 
+def opened(mask, *shape):
+    """The mask in full shape, with all allowed where nothing is; and where something was allowed."""
+    allowed = torch.ones(shape, dtype=torch.bool) if mask is None else (mask != 0).expand(shape)
+    some = allowed.any(-1, keepdim=True)
+    return allowed | ~some, some
+
+
+def masked_by_attention(query, key, value, mask=None):
+    """Weights and output by the fused function, and zeros where nothing is allowed."""
+    allowed, some = opened(mask, *query.shape[:-1], key.size(-2))
+    places = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-2], -1, -1)
+    return tuple(F.scaled_dot_product_attention(query, key, v, allowed) * some for v in (value, places))
+
+
+class FusedHeads(multi_head.MultiHeadAttention):
+    def forward(self, q, k, v, mask=None):
+        query, key, value = (multi_head.split_heads(layer(x), self.num_heads)
+                             for layer, x in ((self.W_q, q), (self.W_k, k), (self.W_v, v)))
+        heads, weights = masked_by_attention(query, key, value, mask)
+        return self.W_o(self.dropout(multi_head.merge_heads(heads))), weights
+
+
+class TorchsHeads(multi_head.MultiHeadAttention):
+    """All of torch's function but its last projection."""
+
+    def forward(self, q, k, v, mask=None):
+        width, layers = q.size(-1), (self.W_q, self.W_k, self.W_v)
+        allowed, some = opened(mask, len(q), self.num_heads, q.size(1), k.size(1))
+        merged, weights = F.multi_head_attention_forward(
+            q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), width, self.num_heads,
+            torch.cat([layer.weight for layer in layers]), torch.cat([layer.bias for layer in layers]), None, None,
+            False, 0.0, torch.eye(width, dtype=q.dtype), torch.zeros(width, dtype=q.dtype),
+            attn_mask=~allowed.flatten(0, 1), average_attn_weights=False)
+        heads = multi_head.split_heads(merged.transpose(0, 1), self.num_heads) * some
+        return self.W_o(self.dropout(multi_head.merge_heads(heads))), weights * some
+
+
 MIXERS = {
     "F": lambda rows, key, value: F.scaled_dot_product_attention(rows, key, value, scale=1.0),
     "torch._C._nn": lambda rows, key, value: torch._C._nn.scaled_dot_product_attention(rows, key, value, scale=1.0),
@@ -239,7 +276,10 @@ CASES += [pytest.param("SelfAttention", "attention", as_module(answer), id=f"Sel
           for how, answer in ATTENTION.items()]
 CASES += [pytest.param("LuongAttention", "attention", luong_module(fused), id="LuongAttention-F"),
           pytest.param("LuongAttention", "attention", luong_module(multihead), id="LuongAttention-nn"),
-          pytest.param("local_weights", "attention", local_weights_by_attention, id="local_weights-F")]
+          pytest.param("local_weights", "attention", local_weights_by_attention, id="local_weights-F"),
+          pytest.param("masked_attention", "attention", masked_by_attention, id="masked_attention-F"),
+          pytest.param("MultiHeadAttention", "attention", FusedHeads, id="MultiHeadAttention-F"),
+          pytest.param("MultiHeadAttention", "attention", TorchsHeads, id="MultiHeadAttention-nn")]
 CASES += [pytest.param(name, "attention", make(mix), id=f"{name}-{how}") for how, mix in MIXERS.items()
           for name, make in (("AdditiveAttention", as_additive), ("BahdanauDecoderStep", as_step))]
 CASES += [pytest.param("attention_entropy", "entr", answer, id=f"attention_entropy-{how}")
