@@ -13,7 +13,6 @@ import builtins
 import contextlib
 import io
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 from nbformat import NotebookNode
@@ -21,8 +20,8 @@ from nbformat.v4 import new_output
 
 from autograder.grading.hidden import hidden_lines
 from autograder.grading.standins import stand_in
+from autograder.sandbox.answering import Answering
 from autograder.sandbox.inert import printable
-from autograder.sandbox.kernel import Sandbox
 from autograder.sandbox.outputs import error_output
 
 TEST_FILE = "<test>"
@@ -47,8 +46,7 @@ def names_read(source: str) -> list[str]:
 class Assertions:
     """The trusted namespace of one submission's test cells."""
 
-    def __init__(self, sandbox: Callable[[], Sandbox], seed: int | None):
-        self.sandbox = sandbox
+    def __init__(self):
         self.setups: list[str] = []
         self.namespace: dict[str, Any] | None = None
 
@@ -56,12 +54,13 @@ class Assertions:
         """Remember a locked cell; it is run here only if there is a test cell of this kind."""
         self.setups.append(source)
 
-    def run(self, source: str, points: float) -> list[NotebookNode]:
-        """Run a test cell; its outputs. A last expression that is a number is the mark, and must be one."""
+    def run(self, source: str, points: float, place: Answering) -> list[NotebookNode]:
+        """Run a test cell on what is defined in `place`; its outputs. A last expression that is a number is the mark.
+        """
         shown = io.StringIO()
         test = Statements(source, shown)
         try:
-            value = test.run(self._known(source))
+            value = test.run(self._known(source, place))
         except Exception as error:
             return [*_printed(shown), HIDDEN_FAILURE if test.in_hidden(error) else _error(error)]
         if type(value) not in (int, float):
@@ -71,11 +70,11 @@ class Assertions:
                                                                 f"and {points:g}. A person should look.")]
         return [*_printed(shown), new_output("execute_result", data={"text/plain": repr(value)}, execution_count=1)]
 
-    def _known(self, source: str) -> dict[str, Any]:
+    def _known(self, source: str, place: Answering) -> dict[str, Any]:
         """What the test can name: its own set-up, and stand-ins for what the learner defined."""
         namespace = self._namespace()
         unknown = [name for name in names_read(source) if name not in namespace]
-        return namespace | {name: stand_in(self.sandbox(), name) for name in unknown if self.sandbox().defines(name)}
+        return namespace | {name: stand_in(place, name) for name in unknown if place.defines(name)}
 
     def _namespace(self) -> dict[str, Any]:
         if self.namespace is None:

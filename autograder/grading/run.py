@@ -3,9 +3,10 @@
 A check cell `check(name)` is not executed at all. Its exercise is judged through the sandbox's wire, and its outputs
 (the report, then the score) are made here.
 
-The learner's cells are run twice. The first time without a check between them: that is what they show. Then they are
-run again in a fresh sandbox, and the checks are judged in their places. So nothing that a check sends, which the
-learner's code may keep, can be in what is shown.
+The learner's cells are run without a check between them: that is what they show. Where a check stands, a copy of the
+process stays behind; when all has been shown, the checks are judged on these copies. So nothing that a check sends,
+which the learner's code may keep, can be in what is shown, and a check sees nothing that came after it. Where a process
+cannot be copied, or a sandbox ended, the cells are run again in a fresh one and the checks are judged in their places.
 
 A submission always ends in a state, written into the notebook's metadata: "graded"; "partly graded", with the cell that
 ended the process; or "failed", with the reason.
@@ -25,11 +26,14 @@ from autograder.grading.assertions import Assertions
 from autograder.judging.catalogue import find_exercise
 from autograder.judging.judge import judge_answer
 from autograder.reporting.display import as_bundle
+from autograder.sandbox.answering import Answering, Stopped
+from autograder.sandbox.copies import Copy
 from autograder.sandbox.inert import printable_throughout
-from autograder.sandbox.kernel import Sandbox, Stopped
+from autograder.sandbox.kernel import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outputs import error_output
 
+ENDED = "The code ended the Python process while it was checked."
 RESTARTS = 3
 """How often a kernel that a submission ended is started again, so that one bad answer does not cost the others."""
 
@@ -106,6 +110,7 @@ class Run:
         self.end = time.monotonic() + self.limits.notebook_seconds
         self.state = State("graded")
         self.done: list[int] = []
+        self.copies: dict[int, Copy | None] = {}
         self.restarts = 0
         self.sandbox: Sandbox | None = None
 
@@ -123,9 +128,11 @@ class Run:
                 if cell.cell_type == "code":
                     cell.outputs, cell.execution_count = [], None
             self.sandbox = self.start()
-            self.assertions = Assertions(lambda: self.sandbox, self.seed)
+            self.assertions = Assertions()
             over = self._show()
-            self._judge(over)
+            self.end = time.monotonic() + self.limits.notebook_seconds
+            if over or None in self.copies.values() or not self._judge_copies():
+                self._judge_in_place(over)
         except Stopped as reason:
             self._give_up(str(reason))
         except Exception as bug:
@@ -153,49 +160,74 @@ class Run:
             cell.metadata.pop("tags", None)  # skip-execution, raises-exception: not the learner's to say
             if is_locked(cell) and not is_check(cell):
                 self.assertions.setup(cell.source)
-            if cell.source.strip() and not is_check(cell):
+            try:
+                cell.outputs = self._pass(number)
+                self.done.append(number)
+            except Stopped as reason:
+                cell.outputs = [] if is_check(cell) else [*cell.outputs, error_output("Stopped", str(reason))]
                 try:
-                    cell.outputs = self.sandbox.execute(cell.source)
-                    self.done.append(number)
-                except Stopped as reason:
-                    cell.outputs = [*cell.outputs, error_output("Stopped", str(reason))]
-                    try:
-                        self._go_on(number, str(reason))
-                    except Stopped as end:
-                        return number, str(end)
+                    self._go_on(number, str(reason))
+                except Stopped as end:
+                    return number, str(end)
         return None
 
-    def _judge(self, over: tuple[int, str] | None) -> None:
-        """Run them again, from the beginning, and the checks in their places, up to where it was over."""
+    def _pass(self, number: int) -> list[NotebookNode]:
+        """Run a cell; at a check, leave a copy of the process as it is there."""
+        cell = self.notebook.cells[number - 1]
+        if not is_check(cell):
+            return self.sandbox.execute(cell.source) if cell.source.strip() else []
+        self.copies[number] = None  # as long as there is none
+        self.copies[number] = self.sandbox.copy()
+        return []
+
+    def _judge_copies(self) -> bool:
+        """Judge each check on the copy that was left at its place; False where the sandbox ended before all were."""
+        self.sandbox.grant(self.limits.notebook_seconds)
+        for number, copy in self.copies.items():
+            cell = self.notebook.cells[number - 1]
+            try:
+                self._check(cell, copy)
+            except Stopped as reason:
+                cell.outputs = [error_output("Stopped", str(reason))]
+            if not copy.alive:  # the code ended it while it was judged; the report says so
+                self.state = State("partly graded", self.sandbox.verdict or ENDED, self.state.cell or number)
+                if not self.sandbox.alive:
+                    self.restarts += 1
+                    return False
+            copy.close()
+        return True
+
+    def _judge_in_place(self, over: tuple[int, str] | None) -> None:
+        """Run the cells again, from the beginning, and judge the checks in their places, up to where it was over."""
         again, self.done = set(self.done), []
-        self.end = time.monotonic() + self.limits.notebook_seconds
         self.sandbox.close()
         self.sandbox = self.start()
         for number, cell in enumerate(self.notebook.cells, start=1):
             if over and number == over[0]:
                 raise Stopped(over[1])
             try:
-                if number in again:
-                    self.sandbox.execute(cell.source)
+                if cell.cell_type == "code" and is_check(cell):
+                    if not cell.outputs:
+                        self._check(cell, self.sandbox)
+                elif number in again:
+                    self._pass(number)
                     self.done.append(number)
-                elif cell.cell_type == "code" and is_check(cell):
-                    self._check(cell)
             except Stopped as reason:
                 cell.outputs = [*cell.outputs, error_output("Stopped", str(reason))]
                 self._go_on(number, str(reason))
                 continue
-            if not self.sandbox.alive:  # the code ended it while it was judged; the report says so
-                self._go_on(number, self.sandbox.verdict or "The code ended the Python process while it was checked.")
+            if not self.sandbox.alive:
+                self._go_on(number, self.sandbox.verdict or ENDED)
 
-    def _check(self, cell: NotebookNode) -> None:
-        """Judge the exercise and write what `check` would have shown."""
+    def _check(self, cell: NotebookNode, place: Answering) -> None:
+        """Judge the exercise, as it is in that place, and write what `check` would have shown."""
         call = check_call(cell.source)
         if call is None:
-            cell.outputs = self.assertions.run(cell.source, cell.metadata["nbgrader"].get("points") or 0)
-        elif not self.sandbox.defines(call.variable):
+            cell.outputs = self.assertions.run(cell.source, cell.metadata["nbgrader"].get("points") or 0, place)
+        elif not place.defines(call.variable):
             cell.outputs = [error_output("NameError", f"name '{call.variable}' is not defined")]
         else:
-            report = judge_answer(find_exercise(call.exercise), partial(self.sandbox.ask, call.variable), self.seed)
+            report = judge_answer(find_exercise(call.exercise), partial(place.ask, call.variable), self.seed)
             cell.outputs = [new_output("display_data", data=printable_throughout(as_bundle(report))),
                             new_output("execute_result", data={"text/plain": repr(report.score)},
                                        execution_count=cell.execution_count)]
@@ -210,7 +242,7 @@ class Run:
         self.sandbox = self.start()
         for earlier in list(self.done):
             try:
-                self.sandbox.execute(self.notebook.cells[earlier - 1].source)
+                self._pass(earlier)
             except Stopped as again:  # it went well the first time; now it is left out
                 self.done.remove(earlier)
                 return self._go_on(earlier, str(again))

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from autograder.learner.calls import Handle, Live, Seed
-from autograder.sandbox.kernel import Sandbox
+from autograder.sandbox.answering import Answering
 
 TRUSTED_BASES = ("torch.", "builtins.", "collections.")
 """Classes that a stand-in may claim to be: libraries, never something that the submission defines."""
@@ -20,7 +20,7 @@ class LearnerError(Exception):
     """The learner's code raised an exception, or gave no answer."""
 
 
-def stand_in(sandbox: Sandbox, name: str) -> Any:
+def stand_in(sandbox: Answering, name: str) -> Any:
     """What the learner calls `name`: a copy of data, a stand-in for anything else."""
     return _ask(sandbox, "name", name)
 
@@ -28,7 +28,7 @@ def stand_in(sandbox: Sandbox, name: str) -> Any:
 class StandIn:
     """An object in the sandbox. Calls, attributes, items, len and repr go there and come back."""
 
-    def __init__(self, sandbox: Sandbox, handle: Handle):
+    def __init__(self, sandbox: Answering, handle: Handle):
         self.__dict__.update(_sandbox=sandbox, _handle=handle)
 
     @property
@@ -82,14 +82,14 @@ class _Across(torch.autograd.Function):
         return None, None, None, *found
 
 
-def _ask(sandbox: Sandbox, *request: Any, leaves: list[torch.Tensor] | None = None) -> Any:
+def _ask(sandbox: Answering, *request: Any, leaves: list[torch.Tensor] | None = None) -> Any:
     reply = sandbox.operate(request)
     if reply.status != "returned":
         raise LearnerError(f"{reply.error.kind}: {reply.error.text}" if reply.error else "It gave no answer.")
     return _receive(sandbox, reply.output, leaves or [])
 
 
-def _receive(sandbox: Sandbox, value: Any, leaves: list[torch.Tensor]) -> Any:
+def _receive(sandbox: Answering, value: Any, leaves: list[torch.Tensor]) -> Any:
     if isinstance(value, Handle):
         return StandIn(sandbox, value)
     if isinstance(value, Live):

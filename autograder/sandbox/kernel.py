@@ -18,18 +18,17 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.utils import run_sync
 from nbformat import NotebookNode
 
-from autograder.learner.calls import Call, CodeError, Reply
-from autograder.learner.wire import WireError, dumps, loads
+from autograder.learner.copies import LEFT
+from autograder.sandbox.answering import ANSWER_SECONDS, Answering, OutOfTime, Stopped
+from autograder.sandbox.copies import Copy, Door
 from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.outputs import Collector, error_output
 from autograder.sandbox.provisioner import sandboxed
 
 START_SECONDS = 60
 GRACE_SECONDS = 5
-ANSWER_SECONDS = 20
-"""What a busy machine may take to answer on top of the time that the code itself has."""
-REMOTE = "__import__('autograder.learner.remote', fromlist=['answer'])"
-OBJECTS = "__import__('autograder.learner.objects', fromlist=['operate'])"
+MODULES = {"answer": "remote", "defined": "remote", "operate": "objects", "leave": "copies"}
+"""Where on the learner's side the functions are that the kernel is asked to call."""
 CHANNELS = {"iopub": (16 * MIB, 20), "shell": (24 * MIB, 4)}
 """Bytes of one message, and how many may wait: a flood ends in the sandbox and not in the grader's memory."""
 RECONNECT_MILLISECONDS = 2
@@ -39,21 +38,14 @@ LIBRARIES_FIRST = ["--IPKernelApp.ignore_cwd=True", "--IPKernelApp.exec_lines=im
 """A learner's own modules can be imported, and none takes the place of a library's."""
 
 
-class Stopped(Exception):
-    """The kernel is gone; the message says why in one sentence."""
-
-
-class OutOfTime(Stopped):
-    """It was ended because it gave no answer in time."""
-
-
-class Sandbox:
+class Sandbox(Answering):
     """A kernel for one submission. Use it as a context: it ends with everything that it started."""
 
     def __init__(self, given: Path | None = None, limits: Limits | None = None, protected: bool = True):
         self.limits = limits or Limits()
         self.manager = sandboxed(KernelManager, given, self.limits) if protected else KernelManager()
         self.output_left = 4 * self.limits.output_bytes
+        self.door: Door | None = None
         self.manager.start_kernel(extra_arguments=[*QUIET_KERNEL, *LIBRARIES_FIRST])
         self.client = self.manager.blocking_client()
         for channel in CHANNELS:
@@ -75,6 +67,8 @@ class Sandbox:
     def close(self) -> None:
         for channel in CHANNELS:
             getattr(self.client, f"{channel}_channel").stop()
+        if self.door is not None:
+            self.door.close()
         with contextlib.suppress(Exception):
             self._end()
         self.manager.cleanup_resources()
@@ -96,25 +90,20 @@ class Sandbox:
         self.output_left -= collector.taken
         return collector.outputs
 
-    def ask(self, name: str, call: Call, rng_seed: int) -> Reply:
-        """Carry out a call on the learner's object `name`. A process that ends is a reply too: "died"."""
-        return self._request(f"{REMOTE}.answer", f"{name!r}, {dumps((call, rng_seed))!r}", call.seconds)
+    def copy(self) -> Copy | None:
+        """The process as it is now, to be asked later; None where it cannot be copied. Raises Stopped."""
+        folder = getattr(self.manager.provisioner, "sockets", None)
+        if folder is None:  # without walls: not every system can copy a process
+            return None
+        self.door = self.door or Door(folder)
+        left = self._call("leave", (self.door.address,), ANSWER_SECONDS) == LEFT
+        connection = self.door.next() if left else None
+        return Copy(connection, self.limits, self._end) if connection else None
 
-    def operate(self, request: tuple) -> Reply:
-        """Carry out one operation on the objects of the sandbox (`learner.objects`), for an instructor's own test."""
-        return self._request(f"{OBJECTS}.operate", repr(dumps(request)), self.limits.cell_seconds)
-
-    def _request(self, function: str, arguments: str, seconds: float) -> Reply:
-        try:
-            answered = self._evaluate(f"{function}(globals(), {arguments})", seconds + ANSWER_SECONDS)
-            reply = loads(answered)
-        except OutOfTime:
-            return Reply("timed_out")
-        except Stopped:
-            return Reply("died")
-        except WireError as error:
-            return _unreadable(str(error))
-        return reply if isinstance(reply, Reply) else _unreadable("It was no reply.")
+    def grant(self, seconds: float) -> None:
+        """Let it live for so long from now, in place of what its limits said."""
+        if watchdog := getattr(self.manager.provisioner, "watchdog", None):
+            watchdog.end = time.monotonic() + seconds
 
     @property
     def alive(self) -> bool:
@@ -125,9 +114,9 @@ class Sandbox:
         """Why the sandbox was ended from outside, or None."""
         return getattr(self.manager.provisioner, "verdict", None)
 
-    def defines(self, name: str) -> bool:
-        """Whether the learner has defined `name`."""
-        return self._evaluate(f"{name!r} if {name!r} in globals() else ''", ANSWER_SECONDS) == name
+    def _call(self, function: str, arguments: tuple[str, ...], seconds: float) -> str:
+        module = f"__import__('autograder.learner.{MODULES[function]}', fromlist=['{function}'])"
+        return self._evaluate(f"{module}.{function}(globals(), {', '.join(map(repr, arguments))})", seconds)
 
     def _evaluate(self, expression: str, seconds: float) -> str:
         """The text that an expression gives; "" where the kernel gives nothing of that kind."""
@@ -236,7 +225,3 @@ def _is_one_text(text: str) -> bool:
     """Whether it is one text as Python writes it; anything else (endless lists, sums) is not even parsed."""
     quote = text[:1]
     return quote in ("'", '"') and text[-1] == quote and quote not in re.sub(r"\\.", "", text[1:-1])
-
-
-def _unreadable(why: str) -> Reply:
-    return Reply("raised", error=CodeError("RuntimeError", f"The sandbox's reply could not be read. {why}"))

@@ -35,6 +35,8 @@ class BubblewrapProvisioner(LocalProvisioner):
     limits = Instance(Limits, args=())
     watchdog: Watchdog | None = None
     folder: Path | None = None
+    sockets: Path | None = None
+    """The folder that both sides see."""
     cold: tuple[list[str], Path, Path]
     """The command that starts a kernel from nothing, the submission's files, and the sockets' folder."""
     kernel: int | None = None
@@ -49,7 +51,7 @@ class BubblewrapProvisioner(LocalProvisioner):
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         self.folder = Path(tempfile.mkdtemp(prefix="", dir=scratch()))
-        sockets = self.folder / "s"
+        self.sockets = sockets = self.folder / "s"
         sockets.mkdir()
         given = Path(self.given) if self.given else self.folder / "given"
         given.mkdir(exist_ok=True)

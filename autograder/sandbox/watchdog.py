@@ -29,6 +29,7 @@ class Watchdog:
         self.processes, self.limits, self.sockets, self.kill = processes, limits, sockets, kill
         self.interval = interval
         self.verdict: str | None = None
+        self.seen, self.own, self.look_again = 0, 0, 0.0
         self.end = time.monotonic() + limits.notebook_seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
@@ -60,14 +61,28 @@ class Watchdog:
             return None
         if len(processes) > limits.processes:
             return f"The code started more than {limits.processes} processes."
-        if sum(map(_memory, processes)) > limits.memory and sum(map(_own_memory, processes)) > limits.memory:
+        if self._occupied(processes) > limits.memory:
             return f"The code used more than {limits.memory // 2**20} MiB of memory."
         if _holds_strays(self.sockets):
             return "The code wrote files where only the kernel's sockets belong."
         return None
 
+    def _occupied(self, processes: list[Path]) -> int:
+        """Bytes that the sandbox occupies, or a bound below its limit.
 
-def _memory(process: Path) -> int:
+        Copies of a process share most of their pages, and finding out how many takes time: a twentieth of ours at most,
+        unless what can be seen at once has grown by so much that it must be known.
+        """
+        resident, now = sum(map(_resident, processes)), time.monotonic()
+        bound = self.own + max(0, resident - self.seen)
+        if resident <= self.limits.memory or (bound <= self.limits.memory and now < self.look_again):
+            return min(resident, self.limits.memory)
+        self.seen, self.own = resident, sum(map(_proportional, processes))
+        self.look_again = now + 20 * (time.monotonic() - now)
+        return self.own
+
+
+def _resident(process: Path) -> int:
     """Resident bytes that no file stands behind: torch's libraries are shared by all and do not count."""
     try:
         lines = (process / "status").read_text().splitlines()
@@ -76,7 +91,7 @@ def _memory(process: Path) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
 
 
-def _own_memory(process: Path) -> int:
+def _proportional(process: Path) -> int:
     """The same, where a page that several processes share counts once in all; slower to find out."""
     try:
         lines = (process / "smaps_rollup").read_text().splitlines()

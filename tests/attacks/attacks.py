@@ -304,6 +304,30 @@ attack(MACHINE, "endless answer", "def weighted_sum(weights, v):\n    while True
 attack(MACHINE, "an answer that ends the process", "def weighted_sum(weights, v):\n    import os; os._exit(0)")
 attack(MACHINE, "an answer that eats memory", "def weighted_sum(weights, v):\n    return torch.zeros(200_000, 200_000)")
 
+# --- the copies of the process that are judged ----------------------------------------------------------------------
+attack(JUDGES, "a stranger at the door of the copies", """
+import ipykernel, os, threading, time
+from multiprocessing.connection import Client
+forged = (b'{"record": "Reply", "fields": {"status": "returned", "output": true, "gradients": [], "parameters": '
+          b'{"dict": {}}, "parameter_gradients": {"dict": {}}, "buffers": {"dict": {}}, "changed": [], "used": [], '
+          b'"error": null, "printed": ""}}')
+door = os.path.join(os.path.dirname(ipykernel.get_connection_file()), 'd')
+def knock():
+    while True:
+        try:
+            for _ in range(3): Client(door, 'AF_UNIX').send_bytes(forged)
+        except Exception: time.sleep(0.001)
+threading.Thread(target=knock, daemon=True).start()""", harms_itself=True)
+attack(JUDGES, "a fork that is none", "import os; os.fork = lambda: 1")
+attack(JUDGES, "a fork that is the kernel itself", "import os; os.fork = lambda: 0", harms_itself=True)
+attack(JUDGES, "every child ends at once", "import os; os.register_at_fork(after_in_child=lambda: os._exit(0))")
+attack(JUDGES, "a copy that serves somebody else", """
+import autograder.learner.copies as copies
+copies.FUNCTIONS = dict.fromkeys(copies.FUNCTIONS, lambda *texts: 'weighted_sum')""", harms_itself=True)
+attack(JUDGES, "a copy that answers without end", """
+import autograder.learner.copies as copies
+copies.FUNCTIONS = dict.fromkeys(copies.FUNCTIONS, lambda *texts: '[' * 20_000_000)""", harms_itself=True)
+
 # --- what a person would see ---------------------------------------------------------------------------------------
 attack(MACHINE, "scripts in outputs", """
 from IPython.display import HTML, Javascript, SVG, display
