@@ -162,8 +162,7 @@ def each_mask_in_its_place(trial: Trial) -> None:
     """Each mask may be missing, and each acts where it belongs."""
     call = trial.case()
     x, enc_out, src_mask, tgt_mask = call.args
-    trial.must_agree(call)  # first, because with one mask alone too many mistakes look alike
-    for masks in ((None, tgt_mask), (src_mask, None), ()):
+    for masks in ((), (src_mask, tgt_mask), (None, tgt_mask), (src_mask, None)):
         trial.must_agree(replace(call, args=(x, enc_out, *masks)))
 
 
@@ -189,7 +188,7 @@ def _transformer_case(given: Inputs) -> Call:
     weights |= linear_weights(given, {"proj": (vocab[1], D_MODEL)})
     src = given.whole_numbers(1, vocab[0] - 1, s.batch, s.keys)
     tgt = given.whole_numbers(1, vocab[1] - 1, s.batch, s.queries)
-    src[0, -2:], tgt[1, -1:] = 0, 0
+    src[0, -2:], tgt[-1, -1:] = 0, 0
     tgt_mask = transformer.Transformer.make_pad_mask(tgt) & transformer.Transformer.make_causal_mask(s.queries)
     return Call((src, tgt, transformer.Transformer.make_pad_mask(src), tgt_mask),
                 init=(*vocab, D_MODEL, HEADS, LAYERS, D_FF, MAX_LEN), weights=weights)
