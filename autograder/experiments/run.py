@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from autograder.corpus import SentencePair, article_pair
 from autograder.experiments import results
@@ -20,6 +21,7 @@ from autograder.experiments.measuring import LENGTHS, alignment_quality, evaluat
 from autograder.experiments.models import AttentionTranslator, BahdanauTranslator, LuongTranslator, Seq2Seq, Translator
 from autograder.experiments.setting import LONG, SEEDS, SHORT, TEST, TRAINING, test_pairs, training_pairs
 from autograder.experiments.training import train
+from autograder.experiments.transformer import TransformerTranslator, alignment_by_head
 
 MODELS = {
     "plain": (Seq2Seq, {}),
@@ -30,6 +32,7 @@ MODELS = {
     "concat": (LuongTranslator, {"method": "concat"}),
     "local-p": (LocalTranslator, {"half_width": 5}),
     "local-m": (MonotonicTranslator, {"half_width": 5}),
+    "transformer": (TransformerTranslator, {}),
 }
 DEFAULTS = {"direction": "en-fr", "hidden_dim": 128, "deepest": 7}
 EXPERIMENTS: dict[str, list[dict]] = {
@@ -70,19 +73,26 @@ def make_model(run: dict, train_pairs: Sequence[SentencePair]) -> Translator:
     return kind(*vocabularies(train_pairs), hidden_dim=run["hidden_dim"], **arguments)
 
 
+def training_of(run: dict) -> dict:
+    """How the model of a run is trained: epochs, batch size, learning rate, steps of warm-up."""
+    return {name: run.get(name, value) for name, value in ({"warmup": 0} | TRAINING).items()}
+
+
 def carry_out(run: dict, progress: bool = True) -> dict:
     """Train and measure: the run, with what came out."""
     train_pairs, tests = training_pairs(run["direction"], run["deepest"]), test_pairs(run["direction"])
     model = make_model(run, train_pairs)
     start = time.process_time()
-    training = {name: run.get(name, value) for name, value in TRAINING.items()}
-    losses = train(model, train_pairs, **training, seed=run["seed"], progress=progress)
+    losses = train(model, train_pairs, **training_of(run), seed=run["seed"], progress=progress)
     outcome = {"parameters": sum(p.numel() for p in model.parameters()),
                "cpu_seconds": round(time.process_time() - start),
                "losses": [round(loss, 4) for loss in losses], **evaluate(model, tests)}
     if isinstance(model, AttentionTranslator):
         outcome["alignment"] = alignment_quality(model, tests)
         outcome["article"] = article(model, run["direction"])
+    if isinstance(model, TransformerTranslator):
+        outcome["heads"] = alignment_by_head(model, tests)
+        outcome["article"]["heads"] = rounded(model.cross_attention([article_pair(run["direction"])])[0])
     if run["seed"] == SEEDS[0]:
         outcome["examples"] = examples(model, tests)
     return run | outcome
@@ -91,8 +101,12 @@ def carry_out(run: dict, progress: bool = True) -> dict:
 def article(model: AttentionTranslator, direction: str) -> dict:
     """The article's sentence, with the weights (target words, source words) for a heat map."""
     pair = article_pair(direction)
-    weights = [[round(weight, 3) for weight in row] for row in model.alignment(pair).tolist()]
-    return {"source": pair.source, "target": pair.target, "weights": weights}
+    return {"source": pair.source, "target": pair.target, "weights": rounded(model.alignment(pair))}
+
+
+def rounded(weights: Tensor) -> list:
+    """Nested lists, with three decimals."""
+    return [rounded(row) if row.dim() else round(row.item(), 3) for row in weights]
 
 
 def examples(model: Translator, pairs: Sequence[SentencePair]) -> list[dict]:

@@ -15,15 +15,17 @@ CLIP = 1.0
 
 
 def train(model: Translator, pairs: Sequence[SentencePair], epochs: int = 3, batch_size: int = 64,
-          learning_rate: float = 3e-3, seed: int = 0, progress: bool = True) -> list[float]:
+          learning_rate: float = 3e-3, seed: int = 0, progress: bool = True, warmup: int = 0) -> list[float]:
     """Adam with gradient clipping and a learning rate that falls linearly to zero; the mean loss of every epoch.
 
-    The model's first weights are the caller's: call `torch.manual_seed` before making it. The seed decides the order
+    warmup: over so many steps the learning rate first climbs from near zero (Vaswani et al. 2017, section 5.3). The
+    model's first weights are the caller's: call `torch.manual_seed` before making it. The seed decides the order
     of the sentences.
     """
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     steps = epochs * -(-len(pairs) // batch_size)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)) * (1 - step / steps))
     model.train()
     losses = []
     with tqdm(total=steps, unit="batch", disable=not progress) as bar:

@@ -72,3 +72,14 @@ class TransformerTranslator(AttentionTranslator):
         for hook in hooks:
             hook.remove()
         return found
+
+
+def alignment_by_head(model: TransformerTranslator, pairs: Sequence[SentencePair]) -> list[list[float]]:
+    """In percent, for every layer and head: how often the largest weight of a target word is on a gold link."""
+    attention, right = model.cross_attention(pairs), 0
+    for weights, pair in zip(attention, pairs, strict=True):
+        gold = torch.zeros(weights.shape[2:], dtype=torch.bool)
+        gold[tuple(zip(*pair.alignment, strict=True))] = True
+        right = right + gold.expand_as(weights).gather(-1, weights.argmax(dim=-1, keepdim=True)).sum(dim=(2, 3))
+    total = sum(len(pair.target) for pair in pairs)
+    return [[round(100 * count / total, 2) for count in layer] for layer in right.tolist()]
