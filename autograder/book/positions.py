@@ -6,7 +6,7 @@ import altair as alt
 import matplotlib.pyplot as plt
 from torch import Tensor
 
-from autograder.book.style import DIVERGING, INK, PALETTE
+from autograder.book.style import DIVERGING, HEAT, INK, PALETTE
 
 START, END = PALETTE["blue"], PALETTE["orange"]
 LAST = 64
@@ -39,16 +39,16 @@ def wave_picture(table: Tensor, columns: Sequence[int]) -> None:
 
 
 def bias_picture(bias: Tensor, heads: Sequence[int]) -> None:
-    """ALiBi's bias (heads, length, length) for some heads, counted from 1; what is closed stays white."""
+    """The price in ALiBi's bias (heads, length, length) for some heads, counted from 1; what is closed stays empty."""
     fig, axes = plt.subplots(1, len(heads), figsize=(4.5, 2.3), sharey=True)
     for ax, head in zip(axes, heads, strict=True):
-        values = bias[head - 1].masked_fill(bias[head - 1].isinf(), float("nan"))
-        image = ax.imshow(values, cmap="course_heat_r", vmin=-6, vmax=0)
+        price = (-bias[head - 1]).masked_fill(bias[head - 1].isinf(), float("nan"))
+        image = ax.imshow(price, cmap=HEAT, vmin=0, vmax=6)
         ax.set(xlabel="key", xticks=[0, 10, 20], yticks=[0, 10, 20])
         ax.set_title(f"head {head}", fontsize=10)
         ax.grid(False)
     axes[0].set_ylabel("query")
-    fig.colorbar(image, ax=axes, shrink=0.8, extend="min")
+    fig.colorbar(image, ax=axes, shrink=0.8, label="price")
     plt.show()
 
 
