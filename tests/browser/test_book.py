@@ -222,6 +222,39 @@ def test_a_word_of_chapter_2_shows_where_it_looks(visit, width):
                                arg=[chart.locator("svg").element_handle(), pointed])
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_word_of_chapter_6_shows_where_a_head_looks(visit, width):
+    """Pointing at a word and moving the slider choose it; sentence, layer and head change the picture too."""
+    page = visit("book/06_multi_head", width=width)
+    figure = page.locator("figure.vegalite").first
+    slider, before = figure.locator("input[type=range]"), drawing(page)
+    figure.locator("svg text").get_by_text("castle", exact=True).first.hover(force=True)
+    page.wait_for_function("(slider) => slider.value === '6'", arg=slider.element_handle())
+    assert drawing(page) != before
+    page.mouse.move(0, 0)
+    press_and_compare(page, slider, "ArrowRight")
+    for name in ("Sentence", "Layer", "Head"):
+        press_and_compare(page, figure.locator(".vega-bind", has_text=name).locator("select"), "ArrowDown")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_hands_of_chapter_7_turn(visit, width):
+    """The position turns both hands together; only offset and pair change the angle between them."""
+    page = visit("book/07_positional_encoding", width=width)
+    figure = page.locator("figure.vegalite").first
+    angle = figure.locator("svg text", has_text="turned by")
+
+    def after(name: str) -> str:
+        slider = figure.locator(".vega-bind", has_text=name).locator("input[type=range]")
+        press_and_compare(page, slider, "ArrowRight")
+        return angle.text_content()
+
+    first = angle.text_content()
+    assert after("position") == first
+    second = after("offset")
+    assert first != second and after("pair") not in (first, second)
+
+
 def test_a_new_theme_keeps_what_the_reader_set(visit):
     page = visit("book/05_scaling")
     slider = page.locator("figure.vegalite input[type=range]").first
