@@ -1,4 +1,4 @@
-"""Measures how long grading takes: `autograder benchmark`.
+"""Measures how long grading takes, and the course's Transformer beside torch's: `autograder benchmark`.
 
 A class of generated submissions is graded by `autograder grade`, with every protection, and by stock `nbgrader
 autograde`, with none, one after the other on the same machine. The tables are Markdown, for the README.
@@ -22,6 +22,7 @@ import nbformat
 import psutil
 from nbgrader.utils import is_solution
 
+from autograder import speed
 from autograder.classroom.folders import Classroom
 from autograder.classroom.sample import SEED, write_class
 from autograder.namespaces import NoNamespaces, two_workers
@@ -220,6 +221,7 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="nss-benchmark-") as name:
         folder = Path(name).resolve()
         print(one_of_each().strip() + "\n", flush=True)
+        print(f"The course's Transformer and `nn.Transformer`:\n\n{speed.table()}\n", flush=True)
         for line in compare(folder, options.students, options.workers):
             print(line, flush=True)
         for line in growth(folder, options.growth, options.growth_workers):
