@@ -231,13 +231,14 @@ def mask_makers(trial: Trial) -> None:
 
 @whole.criterion(points=0.5)
 def nothing_from_the_future(trial: Trial) -> None:
-    """With the causal mask a later target token changes no earlier logits."""
+    """With the causal mask a later target token changes no earlier logits; without masks everything is read."""
     call = trial.case()
     src, tgt, *masks = call.args
     later = tgt.clone()
     later[:, 3] = later[:, 3] % 7 + 1 + 8
     before, after = (trial.must_agree(replace(call, args=(src, t, *masks))).output for t in (tgt, later))
     trial.require(bool(close(before[:, :3], after[:, :3]).all()), "A later token changes earlier logits.")
+    trial.must_agree(replace(call, args=(src, tgt)))
 
 
 @whole.criterion(points=0.5)

@@ -1,16 +1,19 @@
 """Chapter 08: how a Transformer is trained and asked. Contract of each exercise: see its reference."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
 from autograder.exercises.bottleneck import BOS, EOS, table
 from autograder.exercises.transformer import CHAPTER
+from autograder.judging.compare import form_problem, value_problem
+from autograder.judging.diagnosis import all_the_same
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
 from autograder.judging.trial import Trial
-from autograder.learner.calls import Call, Table
+from autograder.learner.calls import Call, Reply, Table
 from autograder.reference import training
 
 # --- noam_learning_rate ----------------------------------------------------------------------------------------
@@ -26,34 +29,33 @@ noam_learning_rate = Exercise(
 @noam_learning_rate.criterion(points=2)
 def values(trial: Trial) -> None:
     """The rate is d_model^-0.5 min(step^-0.5, step warmup^-1.5)."""
-    for step in (1, 37, 150, 399, 400, 401, 1_000, 20_000):
-        _rate_must_agree(trial, Call((step, 64, 400)))
+    _rates_must_agree(trial, *((step, 64, 400) for step in (1, 37, 150, 399, 400, 401, 1_000, 20_000)))
 
 
 @noam_learning_rate.criterion(points=1)
 def step_zero(trial: Trial) -> None:
     """At step 0 the rate is 0."""
-    for args in ((3, 64, 40), (0, 64, 400), (0, 512, 4000)):
-        _rate_must_agree(trial, Call(args))
+    _rates_must_agree(trial, (3, 64, 40), (50, 64, 40), (0, 64, 400), (0, 512, 4000))
 
 
 @noam_learning_rate.criterion(points=1)
 def any_width_and_warmup(trial: Trial) -> None:
     """It depends on d_model and on warmup; the largest rate is that of step warmup."""
-    for args in ((50, 32, 100), (50, 512, 100), (50, 512, 10), (1, 1, 1), (7, 16, 1)):
-        _rate_must_agree(trial, Call(args))
+    _rates_must_agree(trial, (50, 32, 100), (50, 512, 100), (50, 512, 10), (1, 1, 1), (7, 16, 1))
 
 
-def _rate_must_agree(trial: Trial, call: Call) -> None:
-    """As must_agree; a whole number is a rate too (0 at step 0)."""
-    reply = trial.ask(call)
-    if reply.status == "returned" and type(reply.output) is int:
-        right = trial.expected(call).output
-        trial.require(reply.output == right, "The rate is wrong.", f"Yours is {reply.output}, right is {right:.6g}.")
-    else:
-        trial.calls.pop()
-        trial.replies.pop()
-        trial.must_agree(call)
+def _rates_must_agree(trial: Trial, *arguments: tuple[int, int, int]) -> None:
+    """Everything is asked first, because a single number looks like many a mistake; the whole number 0 is a rate."""
+    calls = [Call(args) for args in arguments]
+    replies = [trial.ask(call) for call in calls]
+    for call, reply in zip(calls, replies, strict=True):
+        right = trial.expected(call)
+        if type(reply.output) is int:
+            reply = replace(reply, output=float(reply.output))
+        names = noam_learning_rate.returns
+        problem = form_problem(reply, right, names) or value_problem(reply.output, right.output, names)
+        if problem is not None:
+            trial.require(False, problem.message, f"The arguments are {call.args}. {problem.detail}")
 
 
 # --- smoothed_cross_entropy ------------------------------------------------------------------------------------
@@ -62,12 +64,19 @@ def _smoothed_case(given: Inputs) -> Call:
     s = given.size
     target = given.whole_numbers(1, s.vocab - 1, s.heads, s.keys)
     target[~given.mask(s.heads, s.keys)] = 0
-    return Call((given.normal(s.heads, s.keys, s.vocab, scale=2.0), given.laid_out(target), 0, 0.1))
+    return Call((given.normal(s.heads, s.keys, s.vocab, scale=2.0), given.laid_out(target), 0, 0.3))
+
+
+def _same_loss(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
+    """Closer than usual: the mistakes lie near each other, and a loss is a single number."""
+    return all_the_same(calls, mine, theirs) and all(
+        torch.allclose(a.output.double(), b.output.double(), rtol=2e-6, atol=1e-7)
+        for a, b in zip(mine, theirs, strict=True) if torch.is_tensor(a.output) and a.output.isfinite().all())
 
 
 smoothed_cross_entropy = Exercise(
     "smoothed_cross_entropy", CHAPTER, training.smoothed_cross_entropy, _smoothed_case, returns=("loss",),
-    off_limits=("label_smoothing",),
+    off_limits=("label_smoothing",), agreement=_same_loss,
     hints=("Write down what one token's target distribution looks like for a vocabulary of five words.",
            "1 - smoothing at the target; pad gets 0; the V - 2 others share smoothing equally.",
            "The loss of a token is minus the sum of that distribution times the log-probabilities.",
@@ -109,18 +118,22 @@ def very_large_logits(trial: Trial) -> None:
 # --- beam_search -----------------------------------------------------------------------------------------------
 # Judged where every right algorithm agrees: with one beam it is greedy, and with enough beams nothing is pruned.
 
-def _start(rows: int) -> torch.Tensor:
-    return torch.tensor([[row, 0] for row in range(rows)])
+def _start(*rows: int) -> torch.Tensor:
+    return torch.tensor([[row, 0.0] for row in rows])
 
 
 def _greedy_call(given: Inputs) -> Call:
-    ends = (4, 1, 6)
-    return Call((table(given, ends, 9), _start(len(ends)), BOS, EOS, 1, 9, 0.0))
+    return Call((table(given, (4, 1, 6), 10), _start(0, 1, 2), BOS, EOS, 1, 9, 0.0))
 
 
-def _exhaustive_call(given: Inputs, penalty: float, steps: int = 3) -> Call:
-    """Three words, one of them eos (2): at most 3 + 9 + 27 beginnings, so forty beams keep every one."""
-    return Call((Table(given.normal(2, steps, 3, 3, scale=1.5)), _start(2), 0, 2, 40, steps, penalty))
+def _exhaustive_call(given: Inputs, penalty: float, steps: int = 3, eos_bonus: float = 0.0) -> Call:
+    """Three words, one of them eos (2): at most 3 + 9 + 27 beginnings, so forty beams keep every one.
+
+    The state tells what was said, so a beam needs its own. In a dozen rows some are sure to be better than greedy's.
+    """
+    scores = given.normal(12, steps + 1, 3, 3, scale=1.5)
+    scores[..., 2] += eos_bonus
+    return Call((Table(scores, remembers=True), _start(*range(12)), 0, 2, 40, steps, penalty))
 
 
 def same_tokens(found: torch.Tensor, wanted: torch.Tensor, eos: int) -> bool:
@@ -185,10 +198,9 @@ def the_end_of_a_row(trial: Trial) -> None:
     """After eos a row holds eos only, and beams that are not finished at max_len compete."""
     for name in "ab":
         given = trial.inputs(name)
+        _tokens_must_agree(trial, _exhaustive_call(given, 1.0))
+        _tokens_must_agree(trial, _exhaustive_call(given, 1.0, eos_bonus=-50.0))
         _tokens_must_agree(trial, _exhaustive_call(given, 1.0, steps=1))
-        never = given.normal(2, 3, 3, 3, scale=1.5)
-        never[..., 2] = -50.0
-        _tokens_must_agree(trial, Call((Table(never), _start(2), 0, 2, 40, 3, 1.0)))
 
 
 @beam_search.criterion(points=0.5)

@@ -15,9 +15,10 @@ class Seed:
 
 @dataclass(frozen=True)
 class Table:
-    """Stands for a small public model among the arguments: a `models.TableDecoder` made of these scores."""
+    """Stands for a small public model among the arguments: a `models.TableDecoder` made of these."""
 
     scores: torch.Tensor
+    remembers: bool = False
 
 
 @dataclass(frozen=True)

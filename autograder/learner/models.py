@@ -10,11 +10,13 @@ class TableDecoder(nn.Module):
     scores: (rows, steps, vocab, vocab). The state says where each row of a batch is: (batch, 2), its row of the
     table and its step, as floating numbers, because a state is no token. A batch may leave rows out, or hold one
     twice: the state says which is which.
+    remembers: a row that is fed the token t goes on in row + t, from the last row on to the first, so that the state
+    tells what was said.
     """
 
-    def __init__(self, scores: torch.Tensor):
+    def __init__(self, scores: torch.Tensor, remembers: bool = False):
         super().__init__()
-        self.scores = scores
+        self.scores, self.remembers = scores, remembers
 
     def start(self) -> torch.Tensor:
         """The state before the first step, for all rows in order."""
@@ -31,7 +33,8 @@ class TableDecoder(nn.Module):
         if bool((step >= self.scores.size(1)).any()):
             raise IndexError(f"The model was asked for step {int(step.max()) + 1} of {self.scores.size(1)}; "
                              "stop after max_len steps.")
-        return self.scores[row, step, tokens], state + state.new_tensor([0, 1])
+        onward = (row + tokens) % len(self.scores) if self.remembers else row
+        return self.scores[row, step, tokens], torch.stack([onward, step + 1], dim=1).to(state.dtype)
 
     def _check(self, tokens: torch.Tensor, state: torch.Tensor) -> None:
         if not isinstance(tokens, torch.Tensor) or tokens.dtype != torch.int64:

@@ -113,7 +113,7 @@ def _argument(value: Any, call: Call) -> Any:
         fresh = value.detach().clone()
         return fresh.requires_grad_() if call.cotangents is not None and fresh.is_floating_point() else fresh
     if isinstance(value, Table):
-        return TableDecoder(value.scores)
+        return TableDecoder(value.scores, value.remembers)
     return copy.deepcopy(value)
 
 

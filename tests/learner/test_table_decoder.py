@@ -26,6 +26,14 @@ def test_rows_may_be_left_out_and_repeated(model):
     assert state.tolist() == [[1, 1], [1, 1], [0, 1]]
 
 
+def test_a_table_that_remembers_goes_on_in_the_row_that_the_words_lead_to(model):
+    remembering = TableDecoder(model.scores, remembers=True)
+    logits, state = remembering.step(torch.tensor([1, 4]), remembering.start())
+    assert torch.equal(logits, model.step(torch.tensor([1, 4]), model.start())[0])
+    assert state.tolist() == [[1, 1], [1, 1]]  # (0 + 1) % 2 and (1 + 4) % 2
+    assert state.is_floating_point()
+
+
 def test_a_state_is_no_token_and_is_not_changed(model):
     state = model.start()
     assert state.is_floating_point()

@@ -1,0 +1,155 @@
+"""Chapter 08: Transformer. Each slip is the reference with one part replaced."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.reference import transformer
+from autograder.reference.positional_encoding import LearnedPositionalEmbedding
+
+WHOLE = transformer.Transformer
+
+
+def whole(**parts):
+    """Transformer with other methods: `encode`, `decode`, `forward`, `embed` or the mask makers."""
+    return type("Transformer", (WHOLE,), parts)
+
+
+def prepared(prepare):
+    """The reference, after `prepare(self, d_model, num_layers, max_len)` in its constructor."""
+    class Transformer(WHOLE):
+        def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
+                     dropout=0.1):
+            super().__init__(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, max_len, dropout)
+            prepare(self, d_model, num_layers, max_len)
+
+    return Transformer
+
+
+def embedded(change):
+    """Transformer whose `embed` gives `change(self, embedded tokens, root of d_model)`."""
+    def embed(self, embedding, tokens):
+        return self.dropout(change(self, embedding(tokens), math.sqrt(embedding.embedding_dim)))
+
+    return whole(embed=embed)
+
+
+def target_without_positions(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+    x = self.tgt_emb(tgt) * math.sqrt(self.tgt_emb.embedding_dim)
+    for layer in self.decoder:
+        x = layer(x, enc_out, src_mask, tgt_mask)
+    return x
+
+
+def last_layers_first(self, src, src_mask=None):
+    x = self.embed(self.src_emb, src)
+    for layer in reversed(self.encoder):
+        x = layer(x, src_mask)
+    return x
+
+
+def one_layer_less(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+    x = self.embed(self.tgt_emb, tgt)
+    for layer in self.decoder[:-1]:
+        x = layer(x, enc_out, src_mask, tgt_mask)
+    return x
+
+
+def source_refined(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+    """Every decoder layer reads what the one before it gave, averaged, beside the source."""
+    x = self.embed(self.tgt_emb, tgt)
+    for layer in self.decoder:
+        x = layer(x, enc_out, src_mask, tgt_mask)
+        enc_out = enc_out + x.mean(1, keepdim=True)
+    return x
+
+
+def target_embedded_as_source(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+    x = self.embed(self.src_emb, tgt)
+    for layer in self.decoder:
+        x = layer(x, enc_out, src_mask, tgt_mask)
+    return x
+
+
+def causal_encoder(self, src, src_mask=None):
+    causal = self.make_causal_mask(src.size(1))
+    return WHOLE.encode(self, src, causal if src_mask is None else src_mask & causal)
+
+
+def masks_of_its_own(self, src, tgt, src_mask=None, tgt_mask=None):
+    src_mask = self.make_pad_mask(src)
+    tgt_mask = self.make_pad_mask(tgt) & self.make_causal_mask(tgt.size(1))
+    return self.proj(self.decode(tgt, self.encode(src, src_mask), src_mask, tgt_mask))
+
+
+def log_probabilities(self, *args):
+    return torch.log_softmax(WHOLE.forward(self, *args), dim=-1)
+
+
+def most_probable(self, *args):
+    return WHOLE.forward(self, *args).argmax(dim=-1)
+
+
+def last_position(self, *args):
+    return WHOLE.forward(self, *args)[:, -1]
+
+
+def with_source(self, src, tgt, src_mask=None, tgt_mask=None):
+    enc_out = self.encode(src, src_mask)
+    return self.proj(self.decode(tgt, enc_out, src_mask, tgt_mask)), enc_out
+
+
+def source_detached(self, src, tgt, src_mask=None, tgt_mask=None):
+    return self.proj(self.decode(tgt, self.encode(src, src_mask).detach(), src_mask, tgt_mask))
+
+
+def learned_positions(self, d_model, num_layers, max_len):
+    self.pos = LearnedPositionalEmbedding(max_len, d_model)
+
+
+def fixed_embedding(self, *_):
+    self.src_emb.weight.requires_grad_(False)
+
+
+TRANSFORMER = {
+    "embeddings divided by the root": embedded(lambda self, x, root: self.pos(x / root)),
+    "embeddings times d_model": embedded(lambda self, x, root: self.pos(x * root**2)),
+    "positions twice": embedded(lambda self, x, root: self.pos(self.pos(x * root))),
+    "positions only": embedded(lambda self, x, root: self.pos(0 * x)),
+    "embeddings normalised": embedded(lambda self, x, root: self.pos(F.layer_norm(x, x.shape[-1:]))),
+    "target without positions": whole(decode=target_without_positions),
+    "last layers first": whole(encode=last_layers_first),
+    "one decoder layer less": whole(decode=one_layer_less),
+    "source refined": whole(decode=source_refined),
+    "target embedded as source": whole(decode=target_embedded_as_source),
+    "encoder is causal": whole(encode=causal_encoder),
+    "masks of its own": whole(forward=masks_of_its_own),
+    "log-probabilities": whole(forward=log_probabilities),
+    "most probable words": whole(forward=most_probable),
+    "last position only": whole(forward=last_position),
+    "source returned too": whole(forward=with_source),
+    "source detached": whole(forward=source_detached),
+    "pad mask without the two axes": whole(make_pad_mask=staticmethod(lambda seq, pad_idx=0: seq != pad_idx)),
+    "pad mask of numbers": whole(make_pad_mask=staticmethod(
+        lambda seq, pad_idx=0: (seq != pad_idx)[:, None, None].float())),
+    "causal mask of numbers": whole(make_causal_mask=staticmethod(lambda size: torch.ones(size, size).tril())),
+    "causal mask with one more": whole(make_causal_mask=staticmethod(
+        lambda size: torch.ones(size, size, dtype=torch.bool).tril(1))),
+    "causal mask with two axes more": whole(make_causal_mask=staticmethod(
+        lambda size: torch.ones(1, 1, size, size, dtype=torch.bool).tril())),
+    "mask makers are no static methods": whole(make_causal_mask=lambda size: WHOLE.make_causal_mask(size)),
+    "always float32": whole(forward=lambda self, *args: WHOLE.forward(self, *args).float()),
+    "float32 inside": whole(forward=lambda self, *args: WHOLE.forward(self, *args).float().to(self.proj.weight.dtype)),
+    "in place": whole(forward=lambda self, src, *rest: WHOLE.forward(self, src, *rest) + 0 * src.data.add_(1).sum()),
+    "learned positions": prepared(learned_positions),
+    "projection without bias": prepared(lambda self, d, *_: setattr(
+        self, "proj", nn.Linear(d, self.proj.out_features, bias=False))),
+    "embedding not learned": prepared(fixed_embedding),
+    "a norm at the end of the encoder": prepared(lambda self, d, *_: setattr(self, "encoder_norm", nn.LayerNorm(d))),
+}
+
+WRONG = {"Transformer": TRANSFORMER}
+
+NAMED = {}
