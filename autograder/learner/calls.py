@@ -58,6 +58,7 @@ class Call:
         and every parameter gets the gradient of sum(cotangent * output).
     substitute: sizes of a `SubstituteAttention` that takes the place of the module's own attention; None: its own.
     watch: families of library functions (see `guard.FAMILIES`) whose use is to be reported.
+    measured: whether the size of the largest tensor is to be reported, see `memory`; the backward pass is left out.
     seconds: the call is stopped after this time.
     """
 
@@ -70,6 +71,7 @@ class Call:
     dtype: torch.dtype = torch.float32
     cotangents: tuple[torch.Tensor, ...] | None = None
     watch: tuple[str, ...] = ()
+    measured: bool = False
     seconds: float = 10.0
 
 
@@ -94,6 +96,7 @@ class Reply:
     buffers: name and shape of every buffer of a module.
     changed: positions of the arguments that the call changed.
     used: the watched library functions that were called.
+    largest: elements of the largest tensor that an operation made; 0 where it was not asked for.
     printed: the beginning of what the code printed.
     """
 
@@ -105,6 +108,7 @@ class Reply:
     buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     changed: tuple[int, ...] = ()
     used: tuple[str, ...] = ()
+    largest: int = 0
     error: CodeError | None = None
     printed: str = ""
 

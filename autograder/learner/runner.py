@@ -21,6 +21,7 @@ import torch
 
 from autograder.learner.calls import Call, CodeError, Opaque, Reply, Seed, Table, tensors_in
 from autograder.learner.guard import Watch
+from autograder.learner.memory import Largest
 from autograder.learner.models import TableDecoder
 from autograder.learner.substitute import with_substitute
 
@@ -74,9 +75,10 @@ def _carry_out(learner_object: Any, call: Call) -> Reply:
     args = [_argument(value, call) for value in call.args]
     before = [_snapshot(value) for value in args]
     target = learner_object if module is None else module
-    with Watch(call.watch) as watch:
+    largest = Largest()
+    with Watch(call.watch) as watch, largest if call.measured else contextlib.nullcontext():
         output = (getattr(target, call.part) if call.part else target)(*args)
-    reply = Reply("returned", output=_data(output), used=tuple(sorted(watch.used)))
+    reply = Reply("returned", output=_data(output), used=tuple(sorted(watch.used)), largest=largest.elements)
     reply.changed = tuple(i for i, value in enumerate(args) if _differs(value, before[i]))
     named = dict(module.named_parameters()) if isinstance(module, torch.nn.Module) else {}
     reply.parameters = {name: tuple(value.shape) for name, value in named.items()}

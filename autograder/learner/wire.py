@@ -133,6 +133,8 @@ def _check_reply(fields: dict) -> None:
         raise WireError("A changed argument that is none.")
     if not all(isinstance(name, str) for name in fields["used"]):
         raise WireError("A library function without a name.")
+    if type(fields["largest"]) is not int or fields["largest"] < 0:
+        raise WireError("A largest tensor that has no size.")
     if (fields["status"] == "raised") != isinstance(fields["error"], CodeError):
         raise WireError("An exception without its text, or a text without an exception.")
     fields["printed"] = fields["printed"][:2_000]

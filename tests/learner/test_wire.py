@@ -69,6 +69,7 @@ def forged(**changes) -> str:
     '{"tensor": "float32", "shape": [1], "axes": [1], "bytes": "AAAAAA=="}',
     '{"tensor": "object", "shape": [], "axes": [], "bytes": ""}', '{"dict": 3}',
     "[" * 100_000, forged(status="passed"), forged(gradients=[3]), forged(changed=["a"]), forged(used=[[]]),
+    forged(largest=-1), forged(largest=True), forged(largest="0"),
     forged(parameters={"dict": {"w": 3}}), forged(printed=7), forged(extra=1), forged(status="died"),
     forged(status="raised"),
 ])
