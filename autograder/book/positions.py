@@ -15,6 +15,8 @@ LAST = 64
 LINES = {"none": ("grey", ":", "x"), "sinusoidal": ("orange", "--", "s"), "learned": ("pink", "-.", "^"),
          "rope": ("blue", "-", "o"), "alibi": ("green", (0, (5, 1, 1, 1, 1, 1)), "D")}
 LABELS = {"none": "none", "sinusoidal": "sinusoidal", "learned": "learned", "rope": "RoPE", "alibi": "ALiBi"}
+OPEN = {"fillstyle": "none", "markersize": 10}
+"""The marks of the learned table, which lie on others: one sees through them."""
 
 
 def table_picture(table: Tensor) -> None:
@@ -62,7 +64,7 @@ def length_picture(accuracy: dict[str, dict[str, Tensor]], lengths: Sequence[int
         for scheme, values in schemes.items():
             colour, style, marker = LINES[scheme]
             ax.plot(lengths, values.mean(dim=0), color=PALETTE[colour], linestyle=style, marker=marker,
-                    label=LABELS[scheme])
+                    label=LABELS[scheme], **(OPEN if scheme == "learned" else {}))
             ax.fill_between(lengths, values.amin(dim=0), values.amax(dim=0), color=PALETTE[colour], alpha=0.18,
                             linewidth=0)
         ax.axvline(trained, color=INK, linewidth=1)
