@@ -220,18 +220,20 @@ def any_heads_and_masks(trial: Trial) -> None:
 def dropout_in_training(trial: Trial) -> None:
     """In train mode dropout acts on the merged heads, before W_o; in eval mode, or with dropout 0, it does nothing."""
     call = multi_head_call(trial.inputs(), 4, 3, 0.5)
-    bias = call.weights["W_o.bias"]
     # Where W_o only moves features and adds its bias, the merged heads can be read off the output.
     call = replace(call, weights=call.weights | {"W_o.weight": torch.eye(12).roll(1, 0)})
     output, weights = trial.must_agree(call).output
     trial.must_agree(replace(call, init=(12, 4, 0.0), training=True))
-    dropped, same = trial.well_formed(replace(call, training=True)).output
-    trial.require(bool(close(same, weights).all()), "In train mode your weights differ from those in eval mode: here "
-                  "dropout acts on the merged heads, not on the weights.")
-    trial.require(not torch.equal(dropped, output), "In train mode with dropout 0.5 your output is that of eval mode.")
-    zero, doubled = (dropped - bias).abs() < 1e-5, close(dropped - bias, 2 * (output - bias), GRADIENT_TOLERANCES)
-    trial.require(bool((zero | doubled).all()), "In train mode with dropout 0.5 each entry of the merged heads should "
-                  "be 0 or doubled before W_o sees it; yours are not.")
+    merged = output - call.weights["W_o.bias"]
+    for rate, init in ((0.5, (12, 4, 0.5)), (0.1, (12, 4))):
+        dropped, same = trial.well_formed(replace(call, init=init, training=True)).output
+        trial.require(bool(close(same, weights).all()), "In train mode your weights differ from those in eval mode: "
+                      "here dropout acts on the merged heads, not on the weights.")
+        trial.require(not torch.equal(dropped, output), f"In train mode your output is that of eval mode, although "
+                      f"dropout is {rate}.")
+        zero, scaled = ((dropped - call.weights["W_o.bias"] - part).abs() < 1e-4 for part in (0, merged / (1 - rate)))
+        trial.require(bool((zero | scaled).all()), f"In train mode with dropout {rate} each entry of the merged heads "
+                      f"should be 0 or divided by {1 - rate} before W_o sees it; yours are not.")
 
 
 @multi_head_attention.criterion(points=0.5)

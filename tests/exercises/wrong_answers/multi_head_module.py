@@ -99,6 +99,16 @@ class MaskRequired(multi_head.MultiHeadAttention):
         return super().forward(q, k, v, mask)
 
 
+class AnotherDefaultRate(multi_head.MultiHeadAttention):
+    def __init__(self, d_model, num_heads, dropout=0.2):
+        super().__init__(d_model, num_heads, dropout)
+
+
+class NoDropoutUnlessAsked(multi_head.MultiHeadAttention):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__(d_model, num_heads, dropout)
+
+
 class NotRegistered(multi_head.MultiHeadAttention):
     def __init__(self, d_model, num_heads, dropout=0.1):
         super().__init__(d_model, num_heads, dropout)
@@ -251,6 +261,8 @@ MULTI_HEAD_ATTENTION = {
     "dropped in eval mode alone": module(finish=lambda self, h, w: (
         self.W_o(F.dropout(merge_heads(h), self.dropout.p, not self.training)), w)),
     "always a rate of 0.1": module(finish=fixed_rate),
+    "another rate unless asked": AnotherDefaultRate,
+    "no dropout unless asked": NoDropoutUnlessAsked,
     "scaled in eval mode": module(finish=scaled_in_eval_mode),
     "whole heads dropped, and their weights": module(finish=lambda self, h, w: finished(
         self, h, w * self.dropout(torch.ones(1, w.size(1), 1, 1)))),
