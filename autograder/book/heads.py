@@ -45,7 +45,7 @@ def head_picker(sentences: dict[str, tuple[Sequence[str], Tensor]], layer: int, 
     tokens, maps = next(iter(sentences.values()))
     lengths = {len(some) for some, _ in sentences.values()}
     if len(lengths) != 1:
-        raise ValueError(f"sentences of {sorted(lengths)} tokens; the slider of words needs equal lengths.")
+        raise ValueError(f"sentences of {sorted(lengths)} tokens; the slider of words needs sentences of one length.")
     layers, heads = maps.shape[:2]
     pick = alt.selection_point(
         name="pick", fields=["i"], value=[{"i": word}], empty=False, toggle=False, clear=False,
