@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from autograder.experiments import extrapolation, results
+from autograder.experiments import extrapolation, results, run
 from autograder.experiments.extrapolation import LENGTHS, SEEDS, TRAINED
 from autograder.experiments.order_tasks import NO_ANSWER, OFFSET, SIZES, VALUES, draw
 from autograder.experiments.position_models import SCHEMES, PositionModel, with_untrained_rows
@@ -93,22 +93,22 @@ def test_the_file_has_every_run_of_the_plan_and_no_other():
     assert stored["settings"] == extrapolation.settings() and len(SEEDS) >= 3
     assert len(stored["runs"]) == len(extrapolation.plan())
     for wanted in extrapolation.plan():
-        found = [run for run in stored["runs"] if wanted.items() <= run.items()]
+        found = [one for one in stored["runs"] if wanted.items() <= one.items()]
         assert len(found) == 1
         check_numbers(found[0])
 
 
-def check_numbers(run: dict) -> None:
-    assert run["loss"] > 0 and run["cpu_seconds"] > 0
-    model = extrapolation.make_model(run["task"], run["scheme"], run["d_model"])
-    assert run["parameters"] == sum(p.numel() for p in model.parameters())
-    known = [length for length, right in zip(LENGTHS, run["accuracy"], strict=True) if right is not None]
-    assert known == [length for length in LENGTHS if run["scheme"] != "learned" or length <= TRAINED]
-    assert all(0 <= right <= 100 for right in run["accuracy"] if right is not None)
-    assert ("untrained_rows" in run) == (run["scheme"] == "learned")
+def check_numbers(found: dict) -> None:
+    assert found["loss"] > 0 and found["cpu_seconds"] > 0
+    model = extrapolation.make_model(found["task"], found["scheme"], found["d_model"])
+    assert found["parameters"] == sum(p.numel() for p in model.parameters())
+    known = [length for length, right in zip(LENGTHS, found["accuracy"], strict=True) if right is not None]
+    assert known == [length for length in LENGTHS if found["scheme"] != "learned" or length <= TRAINED]
+    assert all(0 <= right <= 100 for right in found["accuracy"] if right is not None)
+    assert ("untrained_rows" in found) == (found["scheme"] == "learned")
 
 
-def test_a_plan_is_trained_measured_and_stored_and_the_same_again(tmp_path, monkeypatch):
+def test_a_plan_is_trained_measured_and_stored_and_the_same_again(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     monkeypatch.setattr(extrapolation, "VARIANTS", [{"task": "latest", "scheme": "learned", "d_model": 8}])
     monkeypatch.setattr(extrapolation, "SEEDS", (0, 1))
@@ -121,4 +121,5 @@ def test_a_plan_is_trained_measured_and_stored_and_the_same_again(tmp_path, monk
     again = extrapolation.experiment(progress=False)
     for ours, theirs in zip(first["runs"], again["runs"], strict=True):
         assert {**ours, "cpu_seconds": 0} == {**theirs, "cpu_seconds": 0}
-    assert "latest learned d_model 8 seed 0" in extrapolation.summary(first["runs"][0])
+    assert run.main(["extrapolation", "--quiet"]) == 0
+    assert "latest learned d_model 8 seed 1" in capsys.readouterr().out
