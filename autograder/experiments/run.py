@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from autograder.corpus import SentencePair, article_pair
-from autograder.experiments import results
+from autograder.experiments import extrapolation, results
 from autograder.experiments.batches import vocabularies
 from autograder.experiments.both_ways import BothWaysTranslator
 from autograder.experiments.local import LocalTranslator, MonotonicTranslator
@@ -32,7 +32,7 @@ MODELS = {
     "concat": (LuongTranslator, {"method": "concat"}),
     "local-p": (LocalTranslator, {"half_width": 5}),
     "local-m": (MonotonicTranslator, {"half_width": 5}),
-    "transformer": (TransformerTranslator, {}),
+    "transformer": (TransformerTranslator, {"dropout": 0.0}),
 }
 DEFAULTS = {"direction": "en-fr", "hidden_dim": 128, "deepest": 7}
 EXPERIMENTS: dict[str, list[dict]] = {
@@ -44,6 +44,7 @@ EXPERIMENTS: dict[str, list[dict]] = {
     "luong": [{"model": name} for name in ("dot", "general", "concat", "local-p")],
     "local": [{"model": "local-m", "seeds": SEEDS[:1]},
               *({"model": name, "direction": "zh-en", "seeds": SEEDS[:1]} for name in ("dot", "local-m", "local-p"))],
+    "transformer": [{"model": "transformer", "learning_rate": 2e-3, "warmup": 400}],
 }
 """For every experiment the models that it trains, each with what differs from `DEFAULTS` and from `TRAINING`.
 
@@ -52,6 +53,9 @@ seeds: fewer than `SEEDS`, where the spread is not the point.
 
 EXAMPLES = 3
 """Translations that are kept for each bucket of lengths, of the first seed."""
+
+ELSEWHERE = {extrapolation.NAME: extrapolation}
+"""Experiments without translators: modules with a plan, settings and tasks of their own."""
 
 
 def plan(name: str) -> list[dict]:
@@ -138,12 +142,19 @@ def main(argv: list[str]) -> int:
         description="Train the models of an experiment and store what was measured, for the figures of the book. "
                     "Runs that are stored already are not repeated: remove the file to start again.",
     )
-    parser.add_argument("names", nargs="+", choices=EXPERIMENTS, metavar="NAME", help=", ".join(EXPERIMENTS))
+    parser.add_argument("names", nargs="+", choices=[*EXPERIMENTS, *ELSEWHERE], metavar="NAME",
+                        help=", ".join([*EXPERIMENTS, *ELSEWHERE]))
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # the same sums in the same order on every machine of a kind
     for name in options.names:
-        for run in experiment(name, progress=not options.quiet)["runs"]:
-            print(f"{name}: {run['model']} {run['direction']} hidden {run['hidden_dim']} depth {run['deepest']} "
-                  f"seed {run['seed']}: BLEU {run['bleu']}, exact {run['exact']} %")
+        module = ELSEWHERE.get(name)
+        done = module.experiment(not options.quiet) if module else experiment(name, progress=not options.quiet)
+        for run in done["runs"]:
+            print(module.summary(run) if module else summary(name, run))
     return 0
+
+
+def summary(name: str, run: dict) -> str:
+    return (f"{name}: {run['model']} {run['direction']} hidden {run['hidden_dim']} depth {run['deepest']} "
+            f"seed {run['seed']}: BLEU {run['bleu']}, exact {run['exact']} %")
