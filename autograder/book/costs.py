@@ -30,8 +30,8 @@ def reach_picture(plain: Tensor, dilated: Tensor) -> None:
 
 
 def time_picture(by_length: dict[str, Sequence[float]], lengths: Sequence[int], by_width: dict[str, Sequence[float]],
-                 widths: Sequence[int], crossing: float | None) -> None:
-    """Time as a multiple of self-attention's own, against length and against width; the crossing with the GRU marked.
+                 widths: Sequence[int], crossings: dict[str, float | None]) -> None:
+    """Time as a multiple of self-attention's own, against length and against width; the crossings ringed.
     """
     _, axes = plt.subplots(2, 1, figsize=(4.5, 5.2))
     for ax, times, sizes in ((axes[0], by_length, lengths), (axes[1], by_width, widths)):
@@ -40,11 +40,12 @@ def time_picture(by_length: dict[str, Sequence[float]], lengths: Sequence[int], 
             ax.plot(sizes, ratios, color=PALETTE[colour], linestyle=style, marker=marker, label=name)
         ax.set(xscale="log", yscale="log", ylabel="time / self-attention's")
         ax.set_xticks(sizes, [str(size) for size in sizes])
+        ax.yaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
-    if crossing:
-        axes[0].axvline(crossing, color=INK, linewidth=1)
-        axes[0].annotate(f"as slow as the GRU:\nn about {crossing:.0f}", (crossing, 0.03), (-6, 0), "data",
-                         "offset points", ha="right", fontsize=9)
+    for name, n in ((name, n) for name, n in crossings.items() if n):
+        colour = PALETTE[LINES[name][0]]
+        axes[0].plot(n, 1, "o", markersize=13, fillstyle="none", color=colour)
+        axes[0].annotate(f"n ≈ {n:.0f}", (n, 1), (6, 7), "data", "offset points", fontsize=9, color=colour)
     axes[0].set(xlabel="length n (d = 64)")
     axes[1].set(xlabel="width d (n = 512)")
     axes[0].legend()
@@ -57,7 +58,7 @@ def gradient_picture(reach: dict[str, Tensor]) -> None:
     for name, values in reach.items():
         colour, style, marker = LINES[name]
         ax.plot(values.mean(dim=0), color=PALETTE[colour], linestyle=style, marker=marker, markevery=8, label=name)
-    ax.set(xlabel="distance from the output", ylabel="gradient", yscale="log", ylim=(1e-14, 1e2))
+    ax.set(xlabel="distance from the output", ylabel="gradient", yscale="log", ylim=(1e-18, 1e2))
     ax.legend(loc="lower left")
     plt.show()
 
