@@ -255,6 +255,20 @@ def test_hands_of_chapter_7_turn(visit, width):
     assert first != second and after("pair") not in (first, second)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_word_and_a_head_of_chapter_8_show_where_it_looks(visit, width):
+    """A target word is chosen with the pointer or in its list, a head in another, and either redraws the lines."""
+    page = visit("book/08_transformer", width=width)
+    chart = page.locator("figure.vegalite").first
+    word, head = (chart.locator(".vega-bind", has_text=name).locator("select") for name in ("Word", "Head"))
+    before = drawing(page)
+    chart.locator("svg text").get_by_text("fromage", exact=True).last.hover(force=True)
+    page.wait_for_function("([select, value]) => select.value === value", arg=[word.element_handle(), "12 fromage"])
+    assert drawing(page) != before
+    press_and_compare(page, head, "ArrowDown")
+    press_and_compare(page, word, "ArrowUp")
+
+
 def test_a_new_theme_keeps_what_the_reader_set(visit):
     page = visit("book/05_scaling")
     slider = page.locator("figure.vegalite input[type=range]").first
