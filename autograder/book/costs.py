@@ -29,6 +29,27 @@ def reach_picture(plain: Tensor, dilated: Tensor) -> None:
     plt.show()
 
 
+def tile_picture() -> None:
+    """Five blocks of scores, of which only the third exists, and what is carried from one to the next."""
+    _, ax = plt.subplots(figsize=(4.5, 1.9))
+    for i in range(5):
+        made, now = i < 2, i == 2
+        ax.add_patch(plt.Rectangle((i * 1.15, 0), 1, 3, facecolor=PALETTE["blue"] if now else "none", linewidth=1.2,
+                                   edgecolor=PALETTE["blue"] if now else INK, alpha=0.35 if made else 1,
+                                   linestyle="-" if made or now else ":"))
+        ax.text(i * 1.15 + 0.5, -0.15, "gone" if made else "now" if now else "later", ha="center", va="top")
+    ax.annotate("", (6.9, 3.35), (2.8, 3.1), arrowprops={"arrowstyle": "->", "color": INK,
+                                                         "connectionstyle": "arc3,rad=-0.15"})
+    for left, width, name in ((6.6, 0.25, "$m$"), (7.1, 0.25, "$z$"), (7.6, 1.0, "$o$")):
+        ax.add_patch(plt.Rectangle((left, 0), width, 3, facecolor=PALETTE["orange"], edgecolor="none"))
+        ax.text(left + width / 2, -0.15, name, ha="center", va="top", fontsize=13)
+    ax.text(0, 3.2, "scores: keys across", va="bottom", fontsize=9)
+    ax.text(-0.15, 1.5, "queries", rotation=90, ha="right", va="center", fontsize=9)
+    ax.set(xlim=(-0.6, 8.8), ylim=(-0.8, 4.1))
+    ax.axis("off")
+    plt.show()
+
+
 def time_picture(by_length: dict[str, Sequence[float]], lengths: Sequence[int], by_width: dict[str, Sequence[float]],
                  widths: Sequence[int], crossings: dict[str, float | None]) -> None:
     """Time as a multiple of self-attention's own, against length and against width; the crossings ringed.
@@ -86,7 +107,8 @@ def _curves() -> alt.LayerChart:
               axis=alt.Axis(values=[2**e for e in range(4, LARGEST + 1, 3)], format="d"))
     y = alt.Y("work:Q", title="multiplications", scale=alt.Scale(type="log", domain=[1e3, 1e13]),
               axis=alt.Axis(values=[10**e for e in range(3, 14, 2)], format=".0e"))
-    colour = alt.Color("kind:N", sort=KINDS, legend=alt.Legend(title=None, orient="bottom", direction="vertical"),
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", columnPadding=8)
+    colour = alt.Color("kind:N", sort=KINDS, legend=legend,
                        scale=alt.Scale(domain=KINDS, range=[PALETTE[c] for c in ("blue", "orange", "green")]))
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=KINDS, range=DASHES), legend=None)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=KINDS, range=SHAPES), legend=None)
@@ -115,12 +137,13 @@ def _table() -> alt.LayerChart:
     paths = {"self-attention": "'1'", "RNN": f"format({n} - 1, ',d')",
              "convolution": "format(ceil(log_n * log(2) / log(k) - 1e-9), 'd')"}
     rows = [{"row": i, "kind": kind} for i, kind in enumerate(("", *KINDS))]
-    columns = {"kind": (0, "left", dict(zip(KINDS, (f"'{kind}'" for kind in KINDS), strict=True)), f"'n = ' + {n}"),
+    head = f"'n = ' + format({n}, ',d') + ', d = ' + format(pow(2, log_d), ',d')"
+    columns = {"kind": (0, "left", {kind: f"'{kind}'" for kind in KINDS}, head),
                "work": (160, "right", {kind: f"format({text}, '.2~e')" for kind, text in words.items()}, "'work'"),
                "steps": (220, "right", steps, "'steps'"), "path": (285, "right", paths, "'path'")}
     layers = []
-    for name, (x, align, cells, head) in columns.items():
-        text = "".join(f"datum.kind == '{kind}' ? {cell} : " for kind, cell in cells.items()) + head
+    for name, (x, align, cells, title) in columns.items():
+        text = "".join(f"datum.kind == '{kind}' ? {cell} : " for kind, cell in cells.items()) + title
         layers.append(alt.Chart(alt.Data(values=rows)).transform_calculate(**{name: text})
                       .mark_text(align=align, fontSize=13, color=INK)
                       .encode(x=alt.value(x), y=alt.Y("row:O", axis=None), text=f"{name}:N"))

@@ -269,6 +269,28 @@ def test_a_word_and_a_head_of_chapter_8_show_where_it_looks(visit, width):
     press_and_compare(page, word, "ArrowUp")
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_costs_of_chapter_9_follow_the_sliders(visit, width):
+    """The RNN's steps follow n, only the convolution's work follows k, and d changes the work of all."""
+    page = visit("book/09_comparison", width=width)
+    figure = page.locator("figure.vegalite").first
+
+    def words() -> list[str]:
+        return figure.locator("svg .mark-text text").all_text_contents()
+
+    def after(name: str) -> list[str]:
+        slider = figure.locator(".vega-bind", has_text=name).locator("input[type=range]")
+        press_and_compare(page, slider, "ArrowRight")
+        return words()
+
+    assert "1,024" in words()
+    first = after("log₂ n")
+    assert "2,048" in first and "2,047" in first
+    second = after("k")
+    assert len(set(first) - set(second)) == 2, "the convolution's work and path"
+    assert len(set(second) - set(after("log₂ d"))) == 4, "the head and three counts"
+
+
 def test_a_new_theme_keeps_what_the_reader_set(visit):
     page = visit("book/05_scaling")
     slider = page.locator("figure.vegalite input[type=range]").first
