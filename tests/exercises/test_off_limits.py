@@ -226,6 +226,11 @@ def as_step(mix):
     return BahdanauDecoderStep
 
 
+def row_by_row(query, key, value, block_size):
+    """Never makes the whole matrix, yet the library does the work."""
+    return torch.cat([F.scaled_dot_product_attention(row, key, value) for row in query.split(1, dim=-2)], dim=-2)
+
+
 ENTROPY = {
     "torch.special.entr": lambda weights: torch.special.entr(weights).sum(dim=-1),
     "operator": lambda weights: aten.special_entr(weights).sum(dim=-1),
@@ -278,6 +283,7 @@ CASES += [pytest.param("LuongAttention", "attention", luong_module(fused), id="L
           pytest.param("LuongAttention", "attention", luong_module(multihead), id="LuongAttention-nn"),
           pytest.param("local_weights", "attention", local_weights_by_attention, id="local_weights-F"),
           pytest.param("masked_attention", "attention", masked_by_attention, id="masked_attention-F"),
+          pytest.param("tiled_attention", "attention", row_by_row, id="tiled_attention-F"),
           pytest.param("MultiHeadAttention", "attention", FusedHeads, id="MultiHeadAttention-F"),
           pytest.param("MultiHeadAttention", "attention", TorchsHeads, id="MultiHeadAttention-nn")]
 CASES += [pytest.param(name, "attention", make(mix), id=f"{name}-{how}") for how, mix in MIXERS.items()
