@@ -19,7 +19,7 @@ def swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
 
 
 class PreLNEncoderLayer(EncoderLayer):
-    """x = x + Dropout(Attention(LayerNorm(x))), then x + Dropout(FFN(LayerNorm(x))) (Xiong et al. 2020, section 3.1).
+    """x = x + Dropout(Attention(LayerNorm(x))), then x + Dropout(FFN(LayerNorm(x))) (Xiong et al. 2020, table 1).
 
     x (batch, seq, d_model), mask broadcast to (batch, heads, seq, seq), True = allowed -> the shape of x. Parts, ReLU
     and eps as in EncoderLayer; there is no norm at the end, which a stack of such layers has to add. Raises ValueError
