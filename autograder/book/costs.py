@@ -89,7 +89,7 @@ def three_costs() -> alt.VConcatChart:
     sliders = {"log_n": ("log₂ n ", 10, 4, LARGEST), "log_d": ("log₂ d ", 9, 4, 11), "k": ("k ", 3, 2, 15)}
     params = [alt.param(name=name, value=value, bind=alt.binding_range(min=low, max=high, step=1, name=words))
               for name, (words, value, low, high) in sliders.items()]
-    return alt.vconcat(_curves().properties(width=250, height=210), _table().properties(width=290, height=120),
+    return alt.vconcat(_curves().properties(width=250, height=210), _table().properties(width=290, height=145),
                        spacing=4).add_params(*params).properties(
         description="Above, the work of self-attention, an RNN and a convolution against the length n, on logarithmic "
         "axes: a steep line crosses two parallel ones, and diamonds mark the crossings at n = d and n = k d. Below, "
@@ -136,13 +136,14 @@ def _table() -> alt.LayerChart:
     steps = {"self-attention": "'1'", "RNN": f"format({n}, ',d')", "convolution": "'1'"}
     paths = {"self-attention": "'1'", "RNN": f"format({n} - 1, ',d')",
              "convolution": "format(ceil(log_n * log(2) / log(k) - 1e-9), 'd')"}
-    rows = [{"row": i, "kind": kind} for i, kind in enumerate(("", *KINDS))]
+    rows = [{"row": i, "kind": kind} for i, kind in enumerate(("sizes", "", *KINDS))]
     head = f"'n = ' + format({n}, ',d') + ', d = ' + format(pow(2, log_d), ',d')"
-    columns = {"kind": (0, "left", {kind: f"'{kind}'" for kind in KINDS}, head),
+    columns = {"kind": (0, "left", {"sizes": head} | {kind: f"'{kind}'" for kind in KINDS}, "''"),
                "work": (160, "right", {kind: f"format({text}, '.2~e')" for kind, text in words.items()}, "'work'"),
                "steps": (220, "right", steps, "'steps'"), "path": (285, "right", paths, "'path'")}
     layers = []
     for name, (x, align, cells, title) in columns.items():
+        cells = {"sizes": "''"} | cells
         text = "".join(f"datum.kind == '{kind}' ? {cell} : " for kind, cell in cells.items()) + title
         layers.append(alt.Chart(alt.Data(values=rows)).transform_calculate(**{name: text})
                       .mark_text(align=align, fontSize=13, color=INK)
