@@ -32,13 +32,13 @@ class Difference:
             object.__setattr__(self, name, text[:1].upper() + text[1:])
 
 
-def form_problem(reply: Reply, expected: Reply, names: Sequence[str]) -> Difference | None:
-    """What is wrong with the reply before any value is looked at, or None."""
+def form_problem(reply: Reply, expected: Reply, names: Sequence[str], source: str = "") -> Difference | None:
+    """What is wrong with the reply before any value is looked at, or None; `source` says where a dtype is from."""
     if reply.status == "raised":
         return raised_problem(reply.error)
     if reply.parameters != expected.parameters:
         return _parameter_problem(reply.parameters, expected.parameters)
-    return _form(reply.output, expected.output, names, "the result")
+    return _form(reply.output, expected.output, names, "the result", source)
 
 
 def raised_problem(error: CodeError) -> Difference:
@@ -53,22 +53,21 @@ def raised_problem(error: CodeError) -> Difference:
 def _parameter_problem(found: dict, wanted: dict) -> Difference:
     missing, extra = [n for n in wanted if n not in found], [n for n in found if n not in wanted]
     if missing or extra:
-        listed = ", ".join(f"`{name}`" for name in found) or "none"
-        return Difference(
-            f"Your module registers the parameters {listed}; the exercise asks for exactly "
-            + ", ".join(f"`{name}`" for name in wanted) + ".")
+        listed, asked = (", ".join(f"`{name}`" for name in names) for names in (found, wanted))
+        return Difference(f"Your module registers {f'the parameters {listed}' if listed else 'no parameters'}; "
+                          f"the exercise asks for {f'exactly {asked}' if asked else 'none'}.")
     name = next(n for n in wanted if found[n] != wanted[n])
     return Difference(f"The parameter `{name}` has the shape {found[name]}; the exercise asks for {wanted[name]}.")
 
 
-def _form(found: Any, wanted: Any, names: Sequence[str], what: str) -> Difference | None:
+def _form(found: Any, wanted: Any, names: Sequence[str], what: str, source: str) -> Difference | None:
     if found is None:
         return Difference("Your code returned None: is a `return` missing?" if what == "the result"
                           else f"{what} is None.")
     if isinstance(wanted, tuple):
-        return _tuple_form(found, wanted, names)
+        return _tuple_form(found, wanted, names, source)
     if isinstance(wanted, torch.Tensor):
-        return _tensor_form(found, wanted, what)
+        return _tensor_form(found, wanted, what, source)
     if isinstance(wanted, float):
         return _number_form(found, what)
     if type(found) is not type(wanted):
@@ -76,27 +75,28 @@ def _form(found: Any, wanted: Any, names: Sequence[str], what: str) -> Differenc
     return None
 
 
-def _tuple_form(found: Any, wanted: tuple, names: Sequence[str]) -> Difference | None:
+def _tuple_form(found: Any, wanted: tuple, names: Sequence[str], source: str) -> Difference | None:
     asked = f"{len(wanted)} values ({', '.join(names)})"
     if not isinstance(found, tuple):
         return Difference(f"Your code should return {asked}; it returned {_kind(found)}.")
     if len(found) != len(wanted):
         return Difference(f"Your code should return {asked}; it returned {len(found)}.")
     parts = zip(found, wanted, names, strict=True)
-    return next((p for f, w, n in parts if (p := _form(f, w, names, f"`{n}`")) is not None), None)
+    return next((p for f, w, n in parts if (p := _form(f, w, names, f"`{n}`", source)) is not None), None)
 
 
-def _tensor_form(found: Any, wanted: torch.Tensor, what: str) -> Difference | None:
+def _tensor_form(found: Any, wanted: torch.Tensor, what: str, source: str) -> Difference | None:
     if not isinstance(found, torch.Tensor):
         return Difference(f"{what} should be a tensor; yours is {_kind(found)}.")
     if found.shape != wanted.shape:
         return Difference(f"{what} should have the shape {tuple(wanted.shape)}; yours has {tuple(found.shape)}.")
     if found.dtype != wanted.dtype:
-        source = ", like the input" if wanted.is_floating_point() else ""
-        return Difference(f"{what} should be {wanted.dtype}{source}; yours is {found.dtype}.")
+        told = source if wanted.is_floating_point() else ""
+        return Difference(f"{what} should be {wanted.dtype}{told}; yours is {found.dtype}.")
     if found.is_floating_point() and bool((~found.isfinite() & wanted.isfinite()).any()):
         kind = "NaN" if bool(found.isnan().any()) else "infinite values"
-        return Difference(f"{what} contains {kind}.")
+        where = " where the right result has none" if bool(wanted.isinf().any()) else ""
+        return Difference(f"{what} contains {kind}{where}.")
     return None
 
 

@@ -8,10 +8,14 @@ PASSED, FAILED, COULD_NOT_RUN = "passed", "failed", "could_not_run"
 
 @dataclass(frozen=True)
 class Example:
-    """A counter-example small enough to read: the arguments by name, and for each result yours and the right one."""
+    """A counter-example small enough to read: the arguments by name, and for each result yours and the right one.
+
+    whole: False where a result is long and only its first wrong rows stand here.
+    """
 
     arguments: dict[str, Any]
     results: dict[str, tuple[Any, Any]]
+    whole: bool = True
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -102,7 +103,7 @@ class Trial:
             tensors = [n for n, v in zip(self.exercise.arguments, call.args, strict=False) if torch.is_tensor(v)]
             problem = compare.gradient_problem(reply, right, tensors, tolerance)
         if problem is not None:
-            raise WrongValues(problem, self._example(call, reply, right))
+            raise WrongValues(problem, self._example(call, reply, right, tolerance))
         return reply
 
     def must_raise(self, call: Call, kind: str, words: Sequence[str]) -> None:
@@ -125,13 +126,28 @@ class Trial:
 
     def _formed(self, call: Call, right: Reply) -> Reply:
         reply = self.ask(call)
-        if problem := compare.form_problem(reply, right, self.exercise.returns):
+        floating = any(tensor.is_floating_point() for tensor in tensors_in(call.args))
+        if problem := compare.form_problem(reply, right, self.exercise.returns, ", like the input" if floating else ""):
             raise Failed(problem)
         return reply
 
-    def _example(self, call: Call, reply: Reply, right: Reply) -> Example | None:
+    def _example(self, call: Call, reply: Reply, right: Reply, tolerance: dict | None) -> Example | None:
         if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
             return None
         yours, expected = (r.output if isinstance(r.output, tuple) else (r.output,) for r in (reply, right))
-        results = dict(zip(self.exercise.returns, zip(yours, expected, strict=True), strict=True))
-        return Example(dict(zip(self.exercise.arguments, call.args, strict=False)), results)
+        results, tolerance = {}, tolerance or self.exercise.tolerance
+        for name, *pair in zip(self.exercise.returns, yours, expected, strict=True):
+            results |= first_wrong_rows(name, *pair, tolerance) if _is_long(pair[1]) else {name: tuple(pair)}
+        return Example(dict(zip(self.exercise.arguments, call.args, strict=False)), results,
+                       whole=not any(map(_is_long, expected)))
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.numel() > 100
+
+
+def first_wrong_rows(name: str, yours: torch.Tensor, right: torch.Tensor, tolerance: dict | None) -> dict:
+    """Of a table that is too long to read the first rows that differ, as a result each: {"table, row 7": (..)}."""
+    wrong = ~compare.close(yours, right, tolerance).all(dim=-1)
+    places = wrong.nonzero()[:3].tolist()
+    return {f"{name}, row {', '.join(map(str, place))}": (yours[tuple(place)], right[tuple(place)]) for place in places}

@@ -99,7 +99,8 @@ def _example(example: Example) -> str:
     given = "".join(_named(name, value) for name, value in example.arguments.items())
     results = "".join(f"<div>{_named(f'{name}, yours', yours, right)}{_named(f'{name}, right', right)}</div>"
                       for name, (yours, right) in example.results.items())
-    return f"<details open>{SUMMARY}A small case where it goes wrong</summary><div>{given}</div>{results}</details>"
+    what = "A small case where it goes wrong" if example.whole else "The first rows that go wrong"
+    return f"<details open>{SUMMARY}{what}</summary><div>{given}</div>{results}</details>"
 
 
 def _named(name: str, value: Any, right: Any = None) -> str:
@@ -124,5 +125,5 @@ def _table(value: torch.Tensor, right: Any) -> str:
 
 
 def _cell(value: float, wrong: bool) -> str:
-    text = escape(f"{value:.3g}")
+    text = escape(f"{value + 0.0:.3g}")  # + 0.0 makes 0 of -0.0
     return f'<td style="{CELL}">{f"<strong><u>{text}</u></strong>" if wrong else text}</td>'

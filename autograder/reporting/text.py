@@ -81,6 +81,7 @@ def number(value: Any) -> str:
 
 
 def rounded(value: Any) -> Any:
+    """Four digits, and 0 for the -0.0 of floating point."""
     if isinstance(value, list):
         return [rounded(part) for part in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+    return float(f"{value:.4g}") + 0.0 if isinstance(value, float) else value

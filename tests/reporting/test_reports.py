@@ -4,14 +4,16 @@ import json
 import re
 
 import pytest
+import torch
 
 from autograder import check, hint, judge
 from autograder.judging.catalogue import find_exercise
+from autograder.judging.report import Example
 from autograder.learner.checking import HINTS_SHOWN
-from autograder.reference import attention
+from autograder.reference import attention, positional_encoding
 from autograder.reporting.display import as_data
-from autograder.reporting.html import as_html
-from autograder.reporting.text import as_text
+from autograder.reporting.html import _cell, as_html
+from autograder.reporting.text import as_text, example_as_text
 
 
 def not_scaled_twice(query, key, value):
@@ -90,3 +92,20 @@ def test_hints_come_one_at_a_time_and_stop_at_the_last(capsys):
     assert [int(n) for n, _ in shown] == [*range(1, total + 1), total]
     with pytest.raises(LookupError, match="attention_weights"):
         hint("attention_weight")
+
+
+def test_of_a_long_result_the_first_wrong_rows_are_shown():
+    def sinusoidal_encoding(max_len, d_model):
+        return positional_encoding.sinusoidal_encoding(max_len, d_model)[torch.arange(max_len) % 100]
+
+    report = judge(sinusoidal_encoding)
+    examples = [outcome.example for outcome in report.outcomes if outcome.example]
+    assert [list(example.results) for example in examples] == [[f"table, row {n}" for n in (100, 101, 102)]]
+    assert "table, row 100, yours: [0.0, 1.0" in as_text(report)
+    assert "The first rows that go wrong" in as_html(report)
+
+
+def test_no_minus_zero_is_printed():
+    text = example_as_text(Example({}, {"bias": (torch.tensor([-0.0, 1.0]), torch.tensor([[-0.0]]))}))
+    assert text == "bias, yours: [0.0, 1.0]\nbias, right: [[0.0]]"
+    assert "-0" not in _cell(-0.0, wrong=False)
