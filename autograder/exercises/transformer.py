@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from autograder.exercises.multi_head import attention_weights, linear_weights
 from autograder.judging.compare import close
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
@@ -15,12 +16,6 @@ from autograder.reference import transformer
 CHAPTER = "08_transformer"
 HEADS, D_MODEL, D_FF = 3, 12, 19
 """Here d_model is a multiple of the number of heads."""
-
-
-def linear_weights(given: Inputs, shapes: dict[str, tuple[int, int]]) -> dict[str, torch.Tensor]:
-    """Weights and biases of linear layers by name, from (out, in)."""
-    weights = {f"{name}.weight": given.normal(*shape, scale=shape[1] ** -0.5) for name, shape in shapes.items()}
-    return weights | {f"{name}.bias": given.normal(shape[0], scale=0.5) for name, shape in shapes.items()}
 
 
 # --- LayerNorm and FeedForward ---------------------------------------------------------------------------------
@@ -94,7 +89,7 @@ def _must_drop(trial: Trial, call: Call) -> None:
 def _layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> dict[str, torch.Tensor]:
     weights = {}
     for name in attentions:
-        weights |= linear_weights(given, {f"{before}{name}.W_{part}": (D_MODEL, D_MODEL) for part in "qkvo"})
+        weights |= attention_weights(given, D_MODEL, f"{before}{name}.")
     weights |= linear_weights(given, {f"{before}ffn.linear1": (D_FF, D_MODEL), f"{before}ffn.linear2": (D_MODEL, D_FF)})
     for number in range(1, len(attentions) + 2):
         weights[f"{before}norm{number}.weight"] = given.normal(D_MODEL, scale=0.3) + 1

@@ -50,15 +50,6 @@ class nothing_added_to_the_feed_forward_net(_Encoder):
 
 
 @encoder_layer.misconception(see=f"{CHAPTER}#mistake-residual")
-class nothing_added_to_attention(_Encoder):
-    """Around the feed-forward net you add what went in, around attention you do not."""
-
-    def forward(self, x, mask=None):
-        x = self.norm1(self.attend(x, mask))
-        return self.norm2(x + self.think(x))
-
-
-@encoder_layer.misconception(see=f"{CHAPTER}#mistake-residual")
 class first_input_added_twice(_Encoder):
     """To the feed-forward net you add the layer's first input; added is what went into that net."""
 
