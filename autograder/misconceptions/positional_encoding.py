@@ -193,6 +193,12 @@ def half_of_the_exponent(offset, d_model):
     return on_the_diagonal(offset * 10_000 ** (-exponents(d_model) / 2))
 
 
+@shift_matrix.misconception(see=f"{CHAPTER}#mistake-frequencies")
+def exponent_doubled_twice(offset, d_model):
+    """Your exponent is 4i / d_model: the column number 2i is already even, and needs no second factor 2."""
+    return on_the_diagonal(offset * 10_000 ** (-2 * exponents(d_model)))
+
+
 @shift_matrix.misconception(see=f"{CHAPTER}#mistake-table-layout")
 def blocks_of_halves(offset, d_model):
     """Your matrix fits a table with all sines first; here sine and cosine of a pair are neighbours."""

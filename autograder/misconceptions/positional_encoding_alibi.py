@@ -118,6 +118,12 @@ def past_closed(num_heads, length):
 
 
 @alibi_bias.misconception(see=f"{CHAPTER}#mistake-alibi-distance")
+def past_closed_in_place_of_the_future(num_heads, length):
+    """You close the past: query minus key is negative for keys ahead, and those are the ones to close."""
+    return (-slopes_of(num_heads) * distances(length)).masked_fill(distances(length) > 0, -math.inf)
+
+
+@alibi_bias.misconception(see=f"{CHAPTER}#mistake-alibi-distance")
 def own_position_closed(num_heads, length):
     """Your diagonal is closed, so the first word may look at nothing; a word may see itself."""
     bias = -slopes_of(num_heads) * distances(length)

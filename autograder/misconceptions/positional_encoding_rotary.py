@@ -100,7 +100,7 @@ def exponent_without_its_two(x, positions):
 
 @rotary.misconception(see=f"{CHAPTER}#mistake-position-count")
 def positions_not_read(x, positions):
-    """You count positions from 0 yourself; `positions` says where the tokens stand, in a cache say."""
+    """You count positions from 0 yourself; `positions` says where they stand, as when a model writes word by word."""
     return turned(x, angles_at(torch.arange(len(positions)), x))
 
 
@@ -108,6 +108,16 @@ def positions_not_read(x, positions):
 def always_float64(x, positions):
     """Your angles are float64 and make the result float64; it should have the dtype of x."""
     return turned(x.double(), angles_at(positions, x))
+
+
+@rotary.misconception(see=f"{CHAPTER}#mistake-rotation")
+def overwritten_before_it_is_read(x, positions):
+    """You write into x itself: the caller's tensor changes, and the second feature is made of the new first one."""
+    cos, sin = (f(angles_at(positions, x)).to(x.dtype) for f in (torch.cos, torch.sin))
+    a, b = x[..., 0::2], x[..., 1::2]
+    x[..., 0::2] = a * cos - b * sin
+    x[..., 1::2] = a * sin + b * cos
+    return x
 
 
 @rotary.misconception(see=f"{CHAPTER}#mistake-position-added")
