@@ -116,7 +116,7 @@ def _local_case(given: Inputs) -> Call:
 local_weights = Exercise(
     "local_weights", CHAPTER, luong.local_weights, _local_case, returns=("weights",), off_limits=("attention",),
     hints=("Two steps: a softmax that sees the window only, then a bell curve around the centre on top of it.",
-           "The softmax is that of chapter 02 with the window as its mask.",
+           "The softmax is that of chapter 2 with the window as its mask.",
            "The distance in the bell curve is from the centre as it came, not from the rounded one.",
            "`weights * torch.exp(-distance**2 / (2 * (half_width / 2) ** 2))`, and nothing after it."))
 add_standard_criteria(
@@ -168,7 +168,7 @@ luong_attention = Exercise(
            "for dot where the sizes differ. Put both numbers into the text.",
            "`nn.Linear(encoder_dim, hidden_dim)` has a weight of shape (hidden, encoder): `self.W(encoder_states)` is "
            "W h_j for every j, and the rest is a dot product with the state.",
-           "For the mask use what you wrote in chapter 02: a row with nothing real gets zero weights."))
+           "For the mask use what you wrote in chapter 2: a row with nothing real gets zero weights."))
 add_standard_criteria(
     luong_attention, values=4, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
     sentence="With the same weights and method \"general\", the result is tanh(W_c [c ; s]) and the weights.")

@@ -6,8 +6,8 @@ import torch
 
 from autograder.judging.compare import close
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import Inputs
-from autograder.judging.standard import GRADIENT_TOLERANCES, add_standard_criteria
+from autograder.judging.inputs import EXACT_ROOT, SMALL, Inputs, Sizes
+from autograder.judging.standard import GRADIENT_TOLERANCES, add_standard_criteria, sizes_of_one
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call
 from autograder.reference import multi_head
@@ -18,14 +18,19 @@ CHAPTER = "06_multi_head"
 
 # --- split_heads and merge_heads -------------------------------------------------------------------------------
 
+def _heads(size: Sizes) -> int:
+    """Two in the case that is shown: with a single head most slips with heads look right."""
+    return 2 if size is SMALL else size.heads
+
+
 def _split_case(given: Inputs) -> Call:
-    s = given.size
-    return Call((given.normal(s.batch, s.queries, s.heads * s.d_k), s.heads))
+    s, heads = given.size, _heads(given.size)
+    return Call((given.normal(s.batch, s.queries, heads * s.d_k), heads))
 
 
 def _merge_case(given: Inputs) -> Call:
     s = given.size
-    return Call((given.normal(s.batch, s.heads, s.queries, s.d_k),))
+    return Call((given.normal(s.batch, _heads(s), s.queries, s.d_k),))
 
 
 split_heads = Exercise(
@@ -91,7 +96,7 @@ padding_mask = Exercise(
            "The weights are (batch, heads, queries, keys). Padding hides keys: on which of these axes do they lie?",
            "`.unsqueeze(1)` puts in an axis of size 1; it takes two of them, or `[:, None, None, :]`."))
 add_standard_criteria(
-    padding_mask, values=2, arguments_unchanged=0.5, sizes_of_one=0.5,
+    padding_mask, values=2, arguments_unchanged=0.5,
     sentence="True for real tokens, with the shape (batch, 1, 1, seq), as a bool tensor.")
 
 
@@ -103,6 +108,12 @@ def any_pad(trial: Trial) -> None:
         trial.must_agree(Call((tokens, pad)))
     tokens[1] = 3
     trial.must_agree(Call((tokens, 3)))
+
+
+@padding_mask.criterion(points=0.5)
+def a_single_token(trial: Trial) -> None:
+    """It works at the edge too: one sentence of one token."""
+    sizes_of_one(trial)
 
 
 # --- masked_attention ------------------------------------------------------------------------------------------
@@ -117,13 +128,13 @@ def _attention_case(given: Inputs) -> Call:
 masked_attention = Exercise(
     "masked_attention", CHAPTER, multi_head.masked_attention, _attention_case, returns=("output", "weights"),
     off_limits=("attention",),
-    hints=("It is the attention of chapter 05 with one step more, between the scaling and the softmax.",
+    hints=("It is the attention of chapter 5 with one step more, between the scaling and the softmax.",
            "A forbidden score becomes minus infinity: exp of it is exactly 0.",
            "A query that may attend to nothing has a row of minus infinity alone, and softmax makes NaN of it. The row "
            "has to be zeros, without NaN in any gradient.",
            "`mask.bool()` reads 0 and 1 as well; `masked_fill(~mask, ...)` works with any mask that broadcasts.",
-           "A finite fill such as -1e9 cannot make NaN. What it leaves in a row with nothing allowed, a second "
-           "`masked_fill` after the softmax sets to 0."))
+           "Give a row with nothing allowed no minus infinity at all: fill where `~(allowed | nothing)`, `nothing` "
+           "being such rows. A second `masked_fill` after the softmax sets its weights to 0."))
 add_standard_criteria(
     masked_attention, values=4, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
     sentence="Written out by yourself, output and weights are those of a softmax over the allowed keys alone.")
@@ -158,9 +169,24 @@ def any_leading_axes(trial: Trial) -> None:
     trial.must_agree(Call((*(given.normal(1, 1, 1, 1) for _ in range(3)), torch.ones(1, 1, dtype=torch.bool))))
 
 
+def _with_scores(given: Inputs, allowed_score: float, forbidden_score: float) -> Call:
+    """A call whose allowed and forbidden scores lie within 2 of these two; every order of the sums is exact."""
+    s = given.size
+    allowed = torch.arange(s.keys) % 2 == 0  # several of each, or a sum over the keys could hide a wrong axis
+    query, key = torch.zeros(s.batch, s.queries, s.d_k), given.normal(s.batch, s.keys, s.d_k)
+    query[..., 0], query[..., 1] = s.d_k ** 0.5, given.whole_numbers(-4, 4, s.batch, s.queries)
+    key[..., :2] = given.whole_numbers(-4, 4, s.batch, s.keys, 2) / 4
+    key[..., 0] += torch.where(allowed, allowed_score, forbidden_score)
+    return Call((query, key, given.normal(s.batch, s.keys, s.d_v), allowed))
+
+
 @masked_attention.criterion(points=0.5)
 def forbidden_is_exactly_zero(trial: Trial) -> None:
     """A forbidden weight is exactly 0, and what a forbidden key or value holds changes nothing, however large."""
+    # Each of the first three tells one slip from the others: a mask after the softmax; an epsilon in the denominator,
+    # beside which e^-60 is nothing; a fill that is higher than the allowed scores.
+    for here, elsewhere in ((5, 5), (5, 65), (-1000, 0)):
+        trial.must_agree(_with_scores(trial.inputs(f"scores near {here}", size=EXACT_ROOT), here, elsewhere))
     q, k, v, _ = trial.case().args
     allowed = trial.inputs("allowed").mask(1, k.size(-2))[0]
     for size in (1.0, 100.0, -100.0):
@@ -193,7 +219,7 @@ def multi_head_call(given: Inputs, heads: int, d_k: int, *dropout: float) -> Cal
 
 multi_head_attention = Exercise(
     "MultiHeadAttention", CHAPTER, multi_head.MultiHeadAttention,
-    lambda given: multi_head_call(given, given.size.heads, given.size.d_k), returns=("output", "weights"),
+    lambda given: multi_head_call(given, _heads(given.size), given.size.d_k), returns=("output", "weights"),
     off_limits=("attention",),
     hints=("Five steps: project, split, attend, merge, project. You have written all but the projections.",
            "`W_q`, `W_k`, `W_v` and `W_o` are `nn.Linear(d_model, d_model)`, with bias.",

@@ -96,6 +96,12 @@ def heads_averaged(x):
 
 
 @merge_heads.misconception(see=f"{CHAPTER}#mistake-merge")
+def tokens_last(x):
+    """Your heads are joined, with the features as rows and the tokens as columns: (batch, d_model, seq)."""
+    return x.transpose(2, 3).flatten(1, 2)
+
+
+@merge_heads.misconception(see=f"{CHAPTER}#mistake-merge")
 def last_head_first(x):
     """You put the heads side by side in reverse order."""
     return x.flip(1).transpose(1, 2).flatten(2)
@@ -153,6 +159,12 @@ def additive_form(size):
     return torch.full((size, size), float("-inf")).triu(1)
 
 
+@causal_mask.misconception(see=f"{CHAPTER}#mistake-causal")
+def axes_for_batch_and_heads(size):
+    """Your mask is (1, 1, size, size); (size, size) is asked for, and broadcasts over batch and heads as well."""
+    return torch.ones(1, 1, size, size, dtype=torch.bool).tril()
+
+
 # --- padding_mask ----------------------------------------------------------------------------------------------
 
 
@@ -191,6 +203,13 @@ def pad_is_always_zero(tokens, pad):
 def ids_above_pad_are_real(tokens, pad):
     """You take only ids above pad for real; a real word may have a smaller id as well."""
     return (tokens > pad)[:, None, None, :]
+
+
+@padding_mask.misconception(see=f"{CHAPTER}#mistake-padding")
+def as_many_as_are_real(tokens, pad):
+    """You count the real tokens and allow as many from the left; padding may stand anywhere, at the front as well."""
+    lengths = (tokens != pad).sum(dim=1, keepdim=True)
+    return (torch.arange(tokens.shape[1]) < lengths)[:, None, None, :]
 
 
 @padding_mask.misconception(see=f"{CHAPTER}#mistake-polarity")

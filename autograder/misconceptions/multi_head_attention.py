@@ -37,7 +37,7 @@ def mask_after_the_softmax(query, key, value, mask=None):
 
 @masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
 def normalised_a_second_time(query, key, value, mask=None):
-    """You take forbidden weights out and normalise again: where nothing is left, or next to nothing, that is 0 / 0."""
+    """You exponentiate all scores, take the forbidden ones out, then divide: where nothing is left, that is 0 / 0."""
     weights = torch.softmax(scaled_scores(query, key), dim=-1)
     if mask is not None:
         weights = weights * mask
@@ -73,9 +73,30 @@ def zero_times_infinity(query, key, value, mask=None):
 
 @masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
 def fill_too_small(query, key, value, mask=None):
-    """Your fill for forbidden scores is too small: what is left of it shows beside large scores."""
+    """Your fill for forbidden scores is not low enough: beside allowed scores that are low too, it keeps weight."""
     scores = scaled_scores(query, key)
     weights = torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, -9.0), dim=-1)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
+def low_scores_lost(query, key, value, mask=None):
+    """Allowed scores may be very low: beside your finite fill, or an epsilon, they then lose all their weight."""
+    scores = scaled_scores(query, key)
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        weights = torch.softmax(scores.masked_fill(mask == 0, -50.0), dim=-1).masked_fill(mask == 0, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
+def forbidden_taken_out_too_late(query, key, value, mask=None):
+    """Forbidden keys take part in your softmax and are taken out later: beside large scores the allowed are lost."""
+    weights = torch.softmax(scaled_scores(query, key), dim=-1)
+    if mask is not None:
+        weights = weights * mask
+        weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-9)
     return weights @ value, weights
 
 
@@ -107,10 +128,28 @@ def empty_row_is_not_a_number(query, key, value, mask=None):
 
 
 @masked_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
+def empty_row_of_added_infinities(query, key, value, mask=None):
+    """A query that may attend to nothing has only minus infinity in its row: softmax gives NaN, and so do gradients."""
+    scores = scaled_scores(query, key)
+    if mask is not None:
+        scores = scores + torch.zeros_like(scores).masked_fill(mask == 0, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
 def empty_row_is_shared_out(query, key, value, mask=None):
     """Your forbidden scores are low but finite, so a query that may attend to nothing looks at what is forbidden."""
     scores = scaled_scores(query, key)
     weights = torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, -1e9), dim=-1)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
+def empty_row_of_added_low_numbers(query, key, value, mask=None):
+    """You add a low but finite number, so a query that may attend to nothing looks at all that is forbidden."""
+    scores = scaled_scores(query, key)
+    weights = torch.softmax(scores if mask is None else scores + (mask == 0) * -1e9, dim=-1)
     return weights @ value, weights
 
 

@@ -112,6 +112,18 @@ class output_not_projected(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-output-projection")
+class no_output_projection_made(_MultiHead):
+    """Your module has no W_o: the heads lie side by side, and no head can speak to another one."""
+
+    def __init__(self, d_model, num_heads, dropout=0.1):
+        super().__init__(d_model, num_heads, dropout)
+        del self.W_o
+
+    def finish(self, merged, weights):
+        return self.dropout(merged), weights
+
+
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-output-projection")
 class one_matrix_for_all(_MultiHead):
     """Queries, keys and values all come from W_q; W_k and W_v have no effect."""
 
@@ -152,6 +164,14 @@ class divided_by_the_root_of_the_heads(_MultiHead):
 
     def divisor(self, query):
         return self.num_heads ** 0.5
+
+
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-width")
+class scaled_twice(_MultiHead):
+    """You divide by d_k, or by its square root twice; one square root is asked for."""
+
+    def divisor(self, query):
+        return query.size(-1)
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-width")
@@ -213,6 +233,23 @@ class nothing_allowed_is_shared_out(_MultiHead):
         return torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, -1e9), dim=-1)
 
 
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
+class minus_infinity_added_to_a_whole_row(_MultiHead):
+    """A query that may attend to nothing has only minus infinity in its row: softmax gives NaN, and so do gradients."""
+
+    def weigh(self, scores, mask):
+        added = 0.0 if mask is None else torch.zeros_like(scores).masked_fill(mask == 0, float("-inf"))
+        return torch.softmax(scores + added, dim=-1)
+
+
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
+class low_number_added_to_a_whole_row(_MultiHead):
+    """You add a low but finite number, so a query that may attend to nothing looks at all that is forbidden."""
+
+    def weigh(self, scores, mask):
+        return torch.softmax(scores if mask is None else scores + (mask == 0) * -1e9, dim=-1)
+
+
 # --- dropout ---------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +287,14 @@ class dropout_never_used(_MultiHead):
 
     def finish(self, merged, weights):
         return self.W_o(merged), weights
+
+
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
+class no_dropout_by_default(_MultiHead):
+    """The default of `dropout` is 0.1; yours is 0."""
+
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__(d_model, num_heads, dropout)
 
 
 # --- the module ------------------------------------------------------------------------------------------------

@@ -195,7 +195,31 @@ def mask_spoiled(query, key, value, mask=None):
     return masked_attention(query, key, value, mask)
 
 
+def divided_by(denominator):
+    """Masked after the softmax, then divided by `denominator(sum of the row)`."""
+    def weigh(scores, mask):
+        weights = torch.softmax(scores, -1) if mask is None else torch.softmax(scores, -1) * mask
+        return weights / denominator(weights.sum(-1, keepdim=True))
+
+    return weighing(weigh)
+
+
+def added(low):
+    """The additive form, `low` where something is forbidden."""
+    return weighing(lambda s, m: torch.softmax(s if m is None else s + torch.where(m, 0.0, low), -1))
+
+
 MASKED_ATTENTION = {
+    "minus infinity added": added(-torch.inf),
+    "logarithm of the mask added": weighing(lambda s, m: torch.softmax(s if m is None else s + torch.log(m), -1)),
+    "low number added": added(-1e9),
+    "sum plus 1e-9": divided_by(lambda total: total + 1e-9),
+    "sum plus 1e-12": divided_by(lambda total: total + 1e-12),
+    "sum clamped": divided_by(lambda total: total.clamp_min(1e-6)),
+    "filled with -10": weighing(lambda s, m: softened(s, m, -10.0)),
+    "filled with -20": weighing(lambda s, m: softened(s, m, -20.0)),
+    "filled with -100": weighing(lambda s, m: softened(s, m, -100.0)),
+    "filled with -1000": weighing(lambda s, m: softened(s, m, -1000.0)),
     "hidden scores at -3": weighing(lambda s, m: softened(s, m, -3.0)),
     "lowered by 10": weighing(lambda s, m: torch.softmax(s if m is None else s - 10.0 * ~m, -1)),
     "set to the smallest score": weighing(lambda s, m: torch.softmax(
@@ -258,8 +282,21 @@ WRONG = {
 
 NAMED = {
     ("merge_heads", "view of the heads"): "view_after_transpose",
+    ("merge_heads", "tokens last"): "tokens_last",
+    ("causal_mask", "two axes more"): "axes_for_batch_and_heads",
     ("padding_mask", "tokens as truths"): "pad_is_always_zero",
+    ("padding_mask", "from the lengths"): "as_many_as_are_real",
     ("masked_attention", "exp without the maximum"): "normalised_a_second_time",
+    ("masked_attention", "minus infinity added"): "empty_row_of_added_infinities",
+    ("masked_attention", "logarithm of the mask added"): "empty_row_of_added_infinities",
+    ("masked_attention", "low number added"): "empty_row_of_added_low_numbers",
+    ("masked_attention", "sum plus 1e-9"): "forbidden_taken_out_too_late",
+    ("masked_attention", "sum plus 1e-12"): "forbidden_taken_out_too_late",
+    ("masked_attention", "sum clamped"): "forbidden_taken_out_too_late",
+    ("masked_attention", "filled with -10"): "low_scores_lost",
+    ("masked_attention", "filled with -20"): "low_scores_lost",
+    ("masked_attention", "filled with -100"): "low_scores_lost",
+    ("masked_attention", "tiny number in the denominator"): "low_scores_lost",
     ("masked_attention", "uniform where nothing is allowed"): "empty_row_is_shared_out",
     ("masked_attention", "NaN where nothing is allowed"): "empty_row_is_not_a_number",
 }

@@ -293,6 +293,8 @@ WRONG = {"MultiHeadAttention": MULTI_HEAD_ATTENTION}
 NAMED = {
     ("MultiHeadAttention", "dropped in eval mode alone"): "dropped_in_eval_mode_too",
     ("MultiHeadAttention", "refused for odd numbers only"): "uneven_split_accepted",
+    ("MultiHeadAttention", "scaled twice"): "scaled_twice",
+    ("MultiHeadAttention", "no dropout unless asked"): "no_dropout_by_default",
     ("MultiHeadAttention", "nothing refused"): "uneven_split_accepted",
     ("MultiHeadAttention", "refused only when called"): "uneven_split_accepted",
 }
