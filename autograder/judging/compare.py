@@ -130,6 +130,8 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
         return None
     share = 100 * wrong.double().mean().item()
     count = "All values" if share == 100 else f"{min(share, 99):.0f} % of the values" if share >= 1 else "A few values"
+    if wanted.dtype == torch.bool:  # any two that differ, differ by 1
+        return Difference(f"{count} of {what} differ from the right ones.")
     largest = (found.double() - wanted.double())[wrong].abs().max().item()
     return Difference(f"{count} of {what} differ from the right ones.", f"The largest difference is {largest:.3g}.")
 

@@ -53,6 +53,12 @@ def test_a_misconception_is_named():
     assert report.score == 0.0  # that the argument is unchanged earns nothing while the result is wrong
 
 
+def test_a_largest_difference_is_told_of_numbers_and_not_of_truths():
+    assert "The largest difference is" in judged(lambda x: x * 3).outcomes[0].message
+    mask = judge(lambda size: torch.ones(size, size, dtype=torch.bool), exercise="causal_mask").outcomes[0].message
+    assert "of the values" in mask and "largest difference" not in mask
+
+
 def test_an_unknown_mistake_is_not_given_a_name():
     assert judged(lambda x: x * 3).diagnoses == ()
 
