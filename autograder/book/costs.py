@@ -136,7 +136,7 @@ def _table() -> alt.LayerChart:
     steps = {"self-attention": "'1'", "RNN": f"format({n}, ',d')", "convolution": "'1'"}
     paths = {"self-attention": "'1'", "RNN": f"format({n} - 1, ',d')",
              "convolution": "format(ceil(log_n * log(2) / log(k) - 1e-9), 'd')"}
-    rows = [{"row": i, "kind": kind} for i, kind in enumerate(("sizes", "", *KINDS))]
+    rows = [{"row": i, "of": kind} for i, kind in enumerate(("sizes", "", *KINDS))]
     head = f"'n = ' + format({n}, ',d') + ', d = ' + format(pow(2, log_d), ',d')"
     columns = {"kind": (0, "left", {"sizes": head} | {kind: f"'{kind}'" for kind in KINDS}, "''"),
                "work": (160, "right", {kind: f"format({text}, '.2~e')" for kind, text in words.items()}, "'work'"),
@@ -144,7 +144,7 @@ def _table() -> alt.LayerChart:
     layers = []
     for name, (x, align, cells, title) in columns.items():
         cells = {"sizes": "''"} | cells
-        text = "".join(f"datum.kind == '{kind}' ? {cell} : " for kind, cell in cells.items()) + title
+        text = "".join(f"datum.of == '{kind}' ? {cell} : " for kind, cell in cells.items()) + title
         layers.append(alt.Chart(alt.Data(values=rows)).transform_calculate(**{name: text})
                       .mark_text(align=align, fontSize=13, color=INK)
                       .encode(x=alt.value(x), y=alt.Y("row:O", axis=None), text=f"{name}:N"))
