@@ -28,7 +28,8 @@ def all_maps(maps: Tensor, marked: dict[tuple[int, int], str]):
         if head == 0:
             ax.set_ylabel(str(layer), rotation=0, ha="right", va="center", fontsize=9)
         if (layer, head) in marked:
-            ax.spines[:].set(visible=True, color=PALETTE[marked[layer, head]], linewidth=2.5)
+            colour = PALETTE[marked[layer, head]]  # outside of the map, whose first column may be what matters
+            ax.spines[:].set(visible=True, color=colour, linewidth=1.5, position=("outward", 1.5))
     return fig
 
 
