@@ -45,6 +45,8 @@ EXPERIMENTS: dict[str, list[dict]] = {
     "local": [{"model": "local-m", "seeds": SEEDS[:1]},
               *({"model": name, "direction": "zh-en", "seeds": SEEDS[:1]} for name in ("dot", "local-m", "local-p"))],
     "transformer": [{"model": "transformer", "learning_rate": 2e-3, "warmup": 400}],
+    "transformer_longer": [{"model": "transformer", "learning_rate": 2e-3, "warmup": 400,
+                            "epochs": 3 * TRAINING["epochs"]}],
 }
 """For every experiment the models that it trains, each with what differs from `DEFAULTS` and from `TRAINING`.
 
