@@ -17,6 +17,8 @@ REQUIREMENTS = ROOT / "requirements.txt"
 LOG = VENV / "install.log"
 NEEDED_PYTHON = (3, 11)
 NEEDED_GB = 4.0
+PAUSE = 5
+"""Seconds before pip is asked a second time."""
 NETWORK = re.compile(
     "NewConnectionError|NameResolutionError|name resolution|Network is unreachable|ProxyError|ConnectTimeout"
     "|ConnectionResetError|Read timed out|Connection (refused|aborted|broken)"
@@ -117,20 +119,31 @@ def follow(process, log, total, progress):
                 time.sleep(0.5)
 
 
-def install(python):
+def pip_install(python, progress):
+    """Run pip once; None where all is well, else what it wrote."""
     total = sum("==" in line for line in REQUIREMENTS.read_text().splitlines())
     command = [str(python), "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
     command += ["-r", str(REQUIREMENTS)]
-    progress = Progress()
     with LOG.open("w") as log:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         process = subprocess.Popen(command, cwd=str(ROOT), text=True, **pipes)
         follow(process, log, total, progress)
         code = process.wait()
-    if code:
-        progress.say("")
-        raise Failure(explain(LOG.read_text()))
-    progress.say(f"{total} packages are in .venv")
+    if not code:
+        progress.say(f"{total} packages are in .venv")
+    return LOG.read_text() if code else None
+
+
+def install(python):
+    """Twice if need be: a package index answers now and then with a part of what it has."""
+    progress = Progress()
+    if pip_install(python, progress) is None:
+        return
+    progress.say("pip did not get everything; trying once more")
+    time.sleep(PAUSE)
+    said = pip_install(python, progress)
+    if said is not None:
+        raise Failure(explain(said))
 
 
 def main():

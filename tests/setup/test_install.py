@@ -36,9 +36,19 @@ def test_without_a_network_the_reason_is_the_network(tmp_path, monkeypatch):
     for name, value in {"PIP_CONFIG_FILE": "/dev/null", "PIP_RETRIES": "1", "PIP_FIND_LINKS": "",
                         "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(install, "PAUSE", 0)
     text = sentence(install.install, sys.executable)
     assert text.startswith("The package index cannot be reached: check the network")
     assert "a-package-of-this-test" in (tmp_path / "install.log").read_text()
+
+
+def test_pip_is_asked_twice_before_anything_is_said(monkeypatch, capsys):
+    """An index that has a package only when it is asked again is nobody's fault."""
+    answers = ["ERROR: No matching distribution found for soupsieve==4.1.3", None]
+    monkeypatch.setattr(install, "PAUSE", 0)
+    monkeypatch.setattr(install, "pip_install", lambda python, progress: answers.pop(0))
+    install.install(sys.executable)
+    assert not answers and "trying once more" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("log, words", [
