@@ -42,13 +42,13 @@ def test_without_a_network_the_reason_is_the_network(tmp_path, monkeypatch):
     assert "a-package-of-this-test" in (tmp_path / "install.log").read_text()
 
 
-def test_pip_is_asked_twice_before_anything_is_said(monkeypatch, capsys):
+def test_pip_is_asked_twice_before_anything_is_said(monkeypatch):
     """An index that has a package only when it is asked again is nobody's fault."""
     answers = ["ERROR: No matching distribution found for soupsieve==4.1.3", None]
     monkeypatch.setattr(install, "PAUSE", 0)
     monkeypatch.setattr(install, "pip_install", lambda python, progress: answers.pop(0))
     install.install(sys.executable)
-    assert not answers and "trying once more" in capsys.readouterr().out
+    assert not answers
 
 
 @pytest.mark.parametrize("log, words", [

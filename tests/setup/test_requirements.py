@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from autograder.settings import REPOSITORY
@@ -57,6 +58,13 @@ def test_everything_that_is_installed_is_pinned_at_its_version():
     found = installed(WANTED)
     assert len(found) > 150
     assert {name: PINS.get(name) for name in found} == found
+
+
+def test_every_pin_works_with_any_python_that_may_install_it():
+    """Debian's Python 3.11 is 3.11.2; some packages ask for a later one, and pip would then find none of that pin."""
+    oldest = "3.11.0"
+    asks = {name: distribution(name).metadata["Requires-Python"] for name in PINS}
+    assert {name: text for name, text in asks.items() if text and not SpecifierSet(text).contains(oldest)} == {}
 
 
 def test_nothing_is_pinned_that_nothing_needs():
