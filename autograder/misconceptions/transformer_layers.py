@@ -246,7 +246,7 @@ class attentions_changed_over(_Decoder):
 
 @decoder_layer.misconception(see=f"{CHAPTER}#mistake-two-masks")
 class masks_changed_over(_Decoder):
-    """You give the source's mask to self-attention and the target's to cross-attention; a mask belongs to the keys."""
+    """Self-attention gets the source's mask, cross-attention the target's: see the order of arguments, and the keys."""
 
     def forward(self, x, enc_out, src_mask=None, tgt_mask=None):
         return super().forward(x, enc_out, tgt_mask, src_mask)

@@ -48,7 +48,7 @@ def _first(candidates, beam_size):
 
 @beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
 def one_beam_only(model, state, bos, eos, beam_size, max_len, length_penalty):
-    """You keep the most probable beginning alone; this is greedy decoding, whatever beam_size says."""
+    """One beginning goes on: you keep one beam, or all beams of a row start with the sum 0 and are the same beam."""
     rows = _search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), kept=_first)
     return _filled(rows, eos)
 
