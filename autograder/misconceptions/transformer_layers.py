@@ -105,7 +105,7 @@ class one_norm_for_both(_Encoder):
 
 @encoder_layer.misconception(see=f"{CHAPTER}#mistake-norm-place")
 class norms_changed_over(_Encoder):
-    """norm1 comes after attention and norm2 after the feed-forward net; yours are the other way round."""
+    """Your norms are changed over: norm1 comes after attention, norm2 after the feed-forward net."""
 
     def forward(self, x, mask=None):
         x = self.norm2(x + self.attend(x, mask))
@@ -235,7 +235,7 @@ class one_attention_for_both(_Decoder):
 
 @decoder_layer.misconception(see=f"{CHAPTER}#mistake-cross-attention")
 class attentions_changed_over(_Decoder):
-    """self_attn reads your source and cross_attn your target; it is the other way round."""
+    """Your self_attn reads the source and your cross_attn the target; it is the other way round."""
 
     def attend(self, x, tgt_mask):
         return self.dropout(self.cross_attn(x, x, x, tgt_mask)[0])
@@ -330,7 +330,7 @@ class normalised_before_each_sublayer(_Decoder):
 
 @decoder_layer.misconception(see=f"{CHAPTER}#mistake-norm-place")
 class second_and_third_norm_changed_over(_Decoder):
-    """norm2 comes after cross-attention and norm3 after the feed-forward net; yours are the other way round."""
+    """Two norms are changed over: norm2 comes after cross-attention, norm3 after the feed-forward net."""
 
     def forward(self, x, enc_out, src_mask=None, tgt_mask=None):
         x = self.norm1(x + self.attend(x, tgt_mask))
