@@ -4,8 +4,8 @@ A run is one scheme on one task with one seed. Every place of a training sequenc
 before it, so sequences of 32 tokens train all lengths from 1 to 32.
 """
 
-import sys
 import time
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -16,9 +16,10 @@ from tqdm import tqdm
 from autograder.experiments import results
 from autograder.experiments.order_tasks import NO_ANSWER, SIZES, draw
 from autograder.experiments.position_models import PositionModel, with_untrained_rows
+from autograder.experiments.setting import SEEDS
+from autograder.experiments.training import CLIP, schedule_of
 
 NAME = "extrapolation"
-SEEDS = (0, 1, 2)
 TRAINED = 32
 LENGTHS = (8, 16, 24, 32, 40, 48, 64, 96, 128)
 TRAINING = {"steps": 1000, "batch_size": 32, "learning_rate": 3e-3}
@@ -57,17 +58,17 @@ def train(model: PositionModel, task: str, seed: int = 0, steps: int = 1000, bat
           learning_rate: float = 3e-3, progress: bool = True) -> list[float]:
     """Adam on new sequences in every step, its rate rising for 100 steps and then falling to 0; the loss of each step.
 
-    Gradients longer than 1 are shortened to it. The seed decides the sequences.
+    Gradients longer than `CLIP` are shortened to it. The seed decides the sequences.
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / 100) * (1 - step / steps))
+    schedule = schedule_of(optimizer, steps, warmup=99)
     losses = []
     for _ in tqdm(range(steps), unit="step", disable=not progress):
         optimizer.zero_grad()
         loss = loss_of(model, *draw(task, batch_size, TRAINED, generator))
         loss.backward()
-        clip_grad_norm_(model.parameters(), 1.0)
+        clip_grad_norm_(model.parameters(), CLIP)
         optimizer.step()
         schedule.step()
         losses.append(loss.item())
@@ -105,15 +106,8 @@ def carry_out(run: dict, progress: bool = True) -> dict:
 
 
 def experiment(progress: bool = True) -> dict:
-    """Carry out the runs that the file does not have yet; the file is written after every run."""
-    known = results.load(NAME) if results.path(NAME).exists() else {"settings": None, "runs": []}
-    runs = known["runs"] if known["settings"] == settings() else []
-    for wanted in plan():
-        if not any(wanted.items() <= run.items() for run in runs):
-            print(f"{NAME}: {wanted}", file=sys.stderr, flush=True)
-            runs.append(carry_out(wanted, progress))
-            results.save(NAME, {"command": f"autograder experiments {NAME}", "settings": settings(), "runs": runs})
-    return results.load(NAME)
+    """Carry out the runs that the file does not have yet."""
+    return results.complete(NAME, plan(), settings(), partial(carry_out, progress=progress))
 
 
 def summary(run: dict) -> str:

@@ -1,6 +1,8 @@
 """The committed results: what `autograder experiments NAME` measured, one JSON file a name."""
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
@@ -22,3 +24,18 @@ def save(name: str, results: dict) -> None:
     head = json.dumps({key: value for key, value in results.items() if key != "runs"}, ensure_ascii=False, indent=1)
     runs = ",\n".join("  " + json.dumps(run, ensure_ascii=False) for run in results["runs"])
     path(name).write_text(f'{head[:-2]},\n "runs": [\n{runs}\n ]\n}}\n', encoding="utf-8")
+
+
+def complete(name: str, plan: list[dict], settings: dict, carry_out: Callable[[dict], dict]) -> dict:
+    """Carry out the runs of a plan that the file does not have yet with these settings; all results.
+
+    The file is written after every run, so a long experiment may be stopped and started again.
+    """
+    known = load(name) if path(name).exists() else {"settings": None, "runs": []}
+    runs = known["runs"] if known["settings"] == settings else []
+    for wanted in plan:
+        if not any(wanted.items() <= run.items() for run in runs):
+            print(f"{name}: {wanted}", file=sys.stderr, flush=True)
+            runs.append(carry_out(wanted))
+            save(name, {"command": f"autograder experiments {name}", "settings": settings, "runs": runs})
+    return load(name)

@@ -5,9 +5,9 @@ experiment may be stopped and started again.
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -127,15 +127,8 @@ def examples(model: Translator, pairs: Sequence[SentencePair]) -> list[dict]:
 
 
 def experiment(name: str, progress: bool = True) -> dict:
-    """Carry out the runs that results/NAME.json does not have yet; the file is written after every run."""
-    known = results.load(name) if results.path(name).exists() else {"settings": None, "runs": []}
-    runs = known["runs"] if known["settings"] == settings() else []
-    for wanted in plan(name):
-        if not any(wanted.items() <= run.items() for run in runs):
-            print(f"{name}: {wanted}", file=sys.stderr, flush=True)
-            runs.append(carry_out(wanted, progress))
-            results.save(name, {"command": f"autograder experiments {name}", "settings": settings(), "runs": runs})
-    return results.load(name)
+    """Carry out the runs that results/NAME.json does not have yet."""
+    return results.complete(name, plan(name), settings(), partial(carry_out, progress=progress))
 
 
 def main(argv: list[str]) -> int:

@@ -14,6 +14,12 @@ CLIP = 1.0
 """The largest norm of a gradient; longer ones are shortened to it (Pascanu et al. 2013)."""
 
 
+def schedule_of(optimizer: torch.optim.Optimizer, steps: int, warmup: int = 0) -> torch.optim.lr_scheduler.LambdaLR:
+    """The learning rate falls linearly to zero; over `warmup` steps it first climbs from near zero."""
+    return torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)) * (1 - step / steps))
+
+
 def train(model: Translator, pairs: Sequence[SentencePair], epochs: int = 3, batch_size: int = 64,
           learning_rate: float = 3e-3, seed: int = 0, progress: bool = True, warmup: int = 0) -> list[float]:
     """Adam with gradient clipping and a learning rate that falls linearly to zero; the mean loss of every epoch.
@@ -24,8 +30,7 @@ def train(model: Translator, pairs: Sequence[SentencePair], epochs: int = 3, bat
     """
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     steps = epochs * -(-len(pairs) // batch_size)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)) * (1 - step / steps))
+    schedule = schedule_of(optimizer, steps, warmup)
     model.train()
     losses = []
     with tqdm(total=steps, unit="batch", disable=not progress) as bar:

@@ -26,14 +26,13 @@ from autograder.grading.assertions import Assertions
 from autograder.judging.catalogue import find_exercise
 from autograder.judging.judge import judge_answer
 from autograder.reporting.display import as_bundle
-from autograder.sandbox.answering import Answering, Stopped
+from autograder.sandbox.answering import ENDED, Answering, Stopped
 from autograder.sandbox.copies import Copy
 from autograder.sandbox.inert import printable_throughout
 from autograder.sandbox.kernel import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.outputs import error_output
 
-ENDED = "The code ended the Python process while it was checked."
 RESTARTS = 3
 """How often a kernel that a submission ended is started again, so that one bad answer does not cost the others."""
 

@@ -8,6 +8,7 @@ from autograder.sandbox.limits import Limits
 
 ANSWER_SECONDS = 20
 """What a busy machine may take to answer on top of the time that the code itself has."""
+ENDED = "The code ended the Python process while it was checked."
 
 
 class Stopped(Exception):

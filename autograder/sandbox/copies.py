@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from autograder.learner.wire import LIMIT
-from autograder.sandbox.answering import Answering, OutOfTime, Stopped
+from autograder.sandbox.answering import ENDED, Answering, OutOfTime, Stopped
 from autograder.sandbox.limits import Limits
 
 DOOR, WAITING = "d", 4
@@ -58,7 +58,7 @@ class Copy(Answering):
             text = self.connection.recv_bytes(LIMIT).decode() if answered else ""
         except (OSError, EOFError, ValueError):  # it ended, or sent what is too long or no text
             self.close()
-            raise Stopped("The code ended the Python process while it was checked.") from None
+            raise Stopped(ENDED) from None
         if not answered:
             self.close()
             with contextlib.suppress(Exception):
