@@ -73,10 +73,10 @@ add_standard_criteria(
 @feed_forward.criterion(points=0.5)
 def dropout_when_training(trial: Trial) -> None:
     """In train mode dropout is at work; with dropout 0 it changes nothing."""
-    _must_drop(trial, trial.case())
+    must_drop(trial, trial.case())
 
 
-def _must_drop(trial: Trial, call: Call) -> None:
+def must_drop(trial: Trial, call: Call) -> None:
     """In train mode two calls differ with dropout 0.5, and equal the reference with dropout 0."""
     trial.must_agree(replace(call, init=(*call.init, 0.0), training=True))
     dropped = replace(call, init=(*call.init, 0.5), training=True)
@@ -86,7 +86,8 @@ def _must_drop(trial: Trial, call: Call) -> None:
 
 # --- EncoderLayer and DecoderLayer -----------------------------------------------------------------------------
 
-def _layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> dict[str, torch.Tensor]:
+def layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> dict[str, torch.Tensor]:
+    """All parameters of a layer with these attentions, under names that start with `before`."""
     weights = {}
     for name in attentions:
         weights |= attention_weights(given, D_MODEL, f"{before}{name}.")
@@ -100,7 +101,7 @@ def _layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> d
 def _encoder_layer_case(given: Inputs) -> Call:
     s = given.size
     return Call((given.normal(s.batch, s.keys, D_MODEL), given.mask(s.batch, s.keys)[:, None, None]),
-                init=(D_MODEL, HEADS, D_FF), weights=_layer_weights(given, "", ("self_attn",)))
+                init=(D_MODEL, HEADS, D_FF), weights=layer_weights(given, "", ("self_attn",)))
 
 
 encoder_layer = Exercise(
@@ -129,7 +130,7 @@ def with_and_without_padding(trial: Trial) -> None:
 @encoder_layer.criterion(points=1)
 def encoder_dropout(trial: Trial) -> None:
     """In train mode dropout is at work; with dropout 0 it changes nothing."""
-    _must_drop(trial, trial.case())
+    must_drop(trial, trial.case())
 
 
 def _decoder_layer_case(given: Inputs) -> Call:
@@ -137,7 +138,7 @@ def _decoder_layer_case(given: Inputs) -> Call:
     causal = torch.ones(s.queries, s.queries, dtype=torch.bool).tril()
     return Call((given.normal(s.batch, s.queries, D_MODEL), given.normal(s.batch, s.keys, D_MODEL),
                  given.mask(s.batch, s.keys)[:, None, None], causal),
-                init=(D_MODEL, HEADS, D_FF), weights=_layer_weights(given, "", ("self_attn", "cross_attn")))
+                init=(D_MODEL, HEADS, D_FF), weights=layer_weights(given, "", ("self_attn", "cross_attn")))
 
 
 decoder_layer = Exercise(
@@ -164,7 +165,7 @@ def each_mask_in_its_place(trial: Trial) -> None:
 @decoder_layer.criterion(points=1)
 def decoder_dropout(trial: Trial) -> None:
     """In train mode dropout is at work; with dropout 0 it changes nothing."""
-    _must_drop(trial, trial.case())
+    must_drop(trial, trial.case())
 
 
 # --- Transformer -----------------------------------------------------------------------------------------------
@@ -178,8 +179,8 @@ def _transformer_case(given: Inputs) -> Call:
     weights = {"src_emb.weight": given.normal(vocab[0], D_MODEL, scale=0.3),
                "tgt_emb.weight": given.normal(vocab[1], D_MODEL, scale=0.3)}
     for layer in range(LAYERS):
-        weights |= _layer_weights(given, f"encoder.{layer}.", ("self_attn",))
-        weights |= _layer_weights(given, f"decoder.{layer}.", ("self_attn", "cross_attn"))
+        weights |= layer_weights(given, f"encoder.{layer}.", ("self_attn",))
+        weights |= layer_weights(given, f"decoder.{layer}.", ("self_attn", "cross_attn"))
     weights |= linear_weights(given, {"proj": (vocab[1], D_MODEL)})
     src = given.whole_numbers(1, vocab[0] - 1, s.batch, s.keys)
     tgt = given.whole_numbers(1, vocab[1] - 1, s.batch, s.queries)
@@ -239,4 +240,4 @@ def nothing_from_the_future(trial: Trial) -> None:
 @whole.criterion(points=0.5)
 def transformer_dropout(trial: Trial) -> None:
     """In train mode dropout is at work; with dropout 0 it changes nothing."""
-    _must_drop(trial, trial.case())
+    must_drop(trial, trial.case())
