@@ -65,7 +65,7 @@ def _form(found: Any, wanted: Any, names: Sequence[str], what: str, source: str)
         return Difference("Your code returned None: is a `return` missing?" if what == "the result"
                           else f"{what} is None.")
     if isinstance(wanted, tuple):
-        return _tuple_form(found, wanted, names, source)
+        return _tuple_form(found, wanted, names, what, source)
     if isinstance(wanted, torch.Tensor):
         return _tensor_form(found, wanted, what, source)
     if isinstance(wanted, float):
@@ -75,14 +75,22 @@ def _form(found: Any, wanted: Any, names: Sequence[str], what: str, source: str)
     return None
 
 
-def _tuple_form(found: Any, wanted: tuple, names: Sequence[str], source: str) -> Difference | None:
-    asked = f"{len(wanted)} values ({', '.join(names)})"
+def _tuple_form(found: Any, wanted: tuple, names: Sequence[str], what: str, source: str) -> Difference | None:
+    asked, kind, count = f"{what} should have {len(wanted)} values", "yours is", "yours has"
+    if what == "the result":
+        asked = f"Your code should return {len(wanted)} values ({', '.join(names)})"
+        kind = count = "it returned"
     if not isinstance(found, tuple):
-        return Difference(f"Your code should return {asked}; it returned {_kind(found)}.")
+        return Difference(f"{asked}; {kind} {_kind(found)}.")
     if len(found) != len(wanted):
-        return Difference(f"Your code should return {asked}; it returned {len(found)}.")
+        return Difference(f"{asked}; {count} {len(found)}.")
     parts = zip(found, wanted, names, strict=True)
-    return next((p for f, w, n in parts if (p := _form(f, w, names, f"`{n}`", source)) is not None), None)
+    return next((p for f, w, n in parts if (p := _form(f, w, parts_of(n, w), f"`{n}`", source)) is not None), None)
+
+
+def parts_of(name: str, value: Any) -> list[str]:
+    """The names of what stands in a value of that name: `cache[0]` and `cache[1]` in a pair, otherwise itself."""
+    return [f"{name}[{i}]" for i in range(len(value))] if isinstance(value, tuple) else [name]
 
 
 def _tensor_form(found: Any, wanted: torch.Tensor, what: str, source: str) -> Difference | None:
@@ -120,7 +128,7 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     """What is wrong with the values of a well-formed output, or None."""
     if isinstance(wanted, tuple):
         parts = zip(found, wanted, names, strict=True)
-        return next((p for f, w, n in parts if (p := value_problem(f, w, [n], tolerance)) is not None), None)
+        return next((p for f, w, n in parts if (p := value_problem(f, w, parts_of(n, w), tolerance)) is not None), None)
     what = "the result" if len(names) != 1 else names[0] if " " in names[0] else f"`{names[0]}`"
     if not isinstance(wanted, torch.Tensor):
         same = close_numbers(found, wanted) if isinstance(wanted, float) else found == wanted

@@ -135,11 +135,24 @@ class Trial:
         if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
             return None
         yours, expected = (r.output if isinstance(r.output, tuple) else (r.output,) for r in (reply, right))
+        yours, expected = (_taken_apart(self.exercise.returns, outputs) for outputs in (yours, expected))
         results, tolerance = {}, tolerance or self.exercise.tolerance
-        for name, *pair in zip(self.exercise.returns, yours, expected, strict=True):
-            results |= first_wrong_rows(name, *pair, tolerance) if _is_long(pair[1]) else {name: tuple(pair)}
-        return Example(dict(zip(self.exercise.arguments, call.args, strict=False)), results,
-                       whole=not any(map(_is_long, expected)))
+        for name, right in expected.items():
+            pair = yours[name], right
+            results |= first_wrong_rows(name, *pair, tolerance) if _is_long(right) else {name: pair}
+        return Example(_taken_apart(self.exercise.arguments, call.args), results,
+                       whole=not any(map(_is_long, expected.values())))
+
+
+def _taken_apart(names: Sequence[str], values: Sequence) -> dict[str, Any]:
+    """Values by their names, a tuple of tensors as its parts; a tuple of plain data was a list before it travelled."""
+    shown = {}
+    for name, value in zip(names, values, strict=False):
+        if isinstance(value, tuple) and tensors_in(value):
+            shown |= dict(zip(compare.parts_of(name, value), value, strict=True))
+        else:
+            shown[name] = list(value) if isinstance(value, tuple) else value
+    return shown
 
 
 def _is_long(value: Any) -> bool:

@@ -121,12 +121,16 @@ def _argument(value: Any, call: Call) -> Any:
 
 def _snapshot(value: Any) -> Any:
     """What `_differs` compares with: plain data and tensors; whatever else an argument is, it is not compared."""
+    if isinstance(value, tuple):
+        return tuple(map(_snapshot, value))
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     return copy.deepcopy(value) if isinstance(value, list) else None
 
 
 def _differs(after: Any, before: Any) -> bool:
+    if isinstance(after, tuple):
+        return any(map(_differs, after, before))
     if isinstance(after, list):
         return after != before
     if not isinstance(after, torch.Tensor):

@@ -63,6 +63,42 @@ def test_an_unknown_mistake_is_not_given_a_name():
     assert judged(lambda x: x * 3).diagnoses == ()
 
 
+def halves() -> Exercise:
+    """Its second value is a pair, as a cache of keys and values is, and so is its second argument."""
+    exercise = Exercise("halves", "00_test", lambda x, pair: (x, (x[:1], pair[1])),
+                        lambda given: Call((given.normal(2, 3), (given.normal(3), given.normal(1, 3)))),
+                        returns=("x", "pair"), hints=("h",))
+    add_standard_criteria(exercise, values=2, arguments_unchanged=1)
+    return exercise
+
+
+@pytest.mark.parametrize("answer, message", [
+    (lambda x, pair: x, "Your code should return 2 values (x, pair); it returned a tensor."),
+    (lambda x, pair: (x, *pair), "Your code should return 2 values (x, pair); it returned 3."),
+    (lambda x, pair: (x, x), "`pair` should have 2 values; yours is a tensor."),
+    (lambda x, pair: (x, (x,)), "`pair` should have 2 values; yours has 1."),
+    (lambda x, pair: (x, (x[:1], None)), "`pair[1]` is None."),
+    (lambda x, pair: (x, (x, pair[1])), "`pair[0]` should have the shape (1, 3); yours has (2, 3)."),
+    (lambda x, pair: (x, (x[:1], pair[1].double())), "`pair[1]` should be torch.float32, like the input; "
+                                                     "yours is torch.float64."),
+])
+def test_a_tuple_in_a_tuple_is_held_against_the_right_form_part_by_part(answer, message):
+    assert {outcome.message for outcome in judged(answer, halves()).outcomes} == {message}
+
+
+def test_of_a_tuple_in_a_tuple_the_wrong_part_is_named_and_shown():
+    assert judged(lambda x, pair: (x, (x[:1], pair[1])), halves()).score == 3
+    outcome = judged(lambda x, pair: (x, (x[:1], pair[1] + 1)), halves()).outcomes[0]
+    assert outcome.message == "All values of `pair[1]` differ from the right ones. The largest difference is 1."
+    assert outcome.example.arguments.keys() == {"x", "pair[0]", "pair[1]"} == outcome.example.results.keys()
+
+
+def test_a_tensor_changed_in_a_tuple_of_them_is_a_changed_argument():
+    report = judged(lambda x, pair: (x, (x[:1], pair[1].add_(1).sub(1))), halves())
+    assert statuses(report) == {"values": "passed", "arguments_unchanged": "failed"}
+    assert "`pair`" in report.outcomes[1].message
+
+
 @pytest.mark.parametrize("answer, words", [
     (lambda x: None, "None"), (lambda x: (x * 2).tolist(), "tensor"), (lambda x: (x * 2, x), "tensor"),
     (lambda x: x[:1] * 2, "shape"), (lambda x: (x * 2).half(), "torch.float16"), (lambda x: x * float("nan"), "NaN"),

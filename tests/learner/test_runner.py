@@ -53,6 +53,14 @@ def test_changed_arguments_are_noticed_and_the_callers_are_safe():
     assert torch.equal(mine, X)
 
 
+def test_changed_tensors_in_a_tuple_are_noticed_and_the_callers_are_safe():
+    cache = (X.clone(), (X.clone(), [1]))
+    assert run(lambda x, pair: pair[1][0].add_(1), Call((X, cache))).changed == (1,)
+    assert run(lambda x, pair: pair[1][1].append(2), Call((X, cache))).changed == (1,)
+    assert run(lambda x, pair: pair[0] + 1, Call((X, cache))).changed == ()
+    assert torch.equal(cache[0], X) and torch.equal(cache[1][0], X) and cache[1][1] == [1]
+
+
 def test_memory_layout_survives_the_copy():
     assert run(lambda x: x.is_contiguous(), Call((X.T,))).output is False
 

@@ -96,6 +96,15 @@ def test_calls_cross_the_wall_with_gradients(sandbox):
     assert sandbox.defines("double") and not sandbox.defines("triple")
 
 
+def test_a_cache_of_two_tensors_crosses_the_wall_and_is_watched(sandbox):
+    sandbox.execute("def grow(x, pair=None):\n    return x, (x, x if pair is None else pair[0] + pair[1].add_(1))")
+    x, pair = torch.ones(2), (torch.ones(2), torch.zeros(2))
+    assert sandbox.ask("grow", Call((x, None)), 0).changed == ()
+    reply = sandbox.ask("grow", Call((x, pair)), 0)
+    output, (first, second) = reply.output
+    assert reply.changed == (1,) and torch.equal(output, x) and torch.equal(first, x) and torch.equal(second, 2 * x)
+
+
 def test_an_endless_cell_is_interrupted_and_the_next_one_runs():
     with Sandbox(limits=IMPATIENT) as box:
         assert "longer than 4 seconds" in said(box.execute("while True: pass"))
