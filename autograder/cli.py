@@ -17,6 +17,7 @@ COMMANDS = {
     "outputs": ("autograder.book.outputs", "run the chapters top to bottom and store their outputs"),
     "road": ("autograder.book.road", "draw the map of the course on the book's first page"),
     "claims": ("autograder.book.claims", "write book/claims.md from the claims list and the chapters"),
+    "corpus": ("autograder.corpus.storing", "write the training pairs that a class's sandbox holds"),
     "experiments": ("autograder.experiments.run", "train the models whose measurements the book shows"),
     "lab": ("autograder.lab", "open JupyterLab on your own copies of the exercises"),
     "serve": ("autograder.serve", "serve the built book on a port of this computer"),

@@ -2,45 +2,19 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from random import Random
 
 from autograder.corpus import chinese, english, french
 from autograder.corpus.lexicon import NOUNS, PREDICATES, VERBS
 from autograder.corpus.meaning import Meaning, NounPhrase, Relative, draw
+from autograder.corpus.sentences import LANGUAGES, SentencePair, depths
 from autograder.corpus.words import Word, alignment
 
-DIRECTIONS: dict[str, tuple[Callable[[Meaning], list[Word]], Callable[[Meaning], list[Word]]]] = {
-    "en-fr": (english.sentence, french.sentence),
-    "zh-en": (chinese.sentence, english.sentence),
-}
-SPLITS = ("train", "test")
+SAY: dict[str, Callable[[Meaning], list[Word]]] = {
+    "english": english.sentence, "french": french.sentence, "chinese": chinese.sentence}
 TEST_SHARE = 0.2
-DEEPEST, LONGEST = 7, 40
-"""The deepest nesting, and the longest English sentence in words."""
-
-
-@dataclass(frozen=True)
-class SentencePair:
-    """A sentence and its translation, as words.
-
-    alignment: all (target index, source index) of words that mean the same; every target word has at least one.
-    depth: how many relative clauses are nested.
-    """
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    alignment: frozenset[tuple[int, int]]
-    depth: int
-
-    @cached_property
-    def aligned(self) -> tuple[frozenset[int], ...]:
-        """For every target word the source words that it translates."""
-        return tuple(frozenset(j for target, j in self.alignment if target == i) for i in range(len(self.target)))
-
-    def __str__(self) -> str:
-        return f"{' '.join(self.source)}\n{' '.join(self.target)}"
+LONGEST = 40
+"""The longest English sentence, in words."""
 
 
 def sentence_pairs(count: int, depth: int | tuple[int, int], seed: int, direction: str,
@@ -52,13 +26,7 @@ def sentence_pairs(count: int, depth: int | tuple[int, int], seed: int, directio
     split: "train" or "test": no meaning is in both, whatever the seed or direction; None draws from both.
     Raises ValueError for any other depth, direction or split.
     """
-    low, high = (depth, depth) if isinstance(depth, int) else depth
-    if not 0 <= low <= high <= DEEPEST:
-        raise ValueError(f"depth is {depth}, but clauses are nested 0 to {DEEPEST} deep; give a number or (low, high).")
-    if direction not in DIRECTIONS:
-        raise ValueError(f"There is no direction {direction!r}; choose one of {', '.join(DIRECTIONS)}.")
-    if split not in (None, *SPLITS):
-        raise ValueError(f"There is no split {split!r}; choose one of {', '.join(SPLITS)}, or None for both.")
+    low, high = depths(depth, direction, split)
     random, pairs = Random(seed), []
     while len(pairs) < count:
         nested = random.randint(low, high)
@@ -84,7 +52,7 @@ def side(meaning: Meaning) -> str:
 
 def pair(meaning: Meaning, depth: int, direction: str) -> SentencePair:
     """A meaning in the two languages of a direction."""
-    source, target = (say(meaning) for say in DIRECTIONS[direction])
+    source, target = (SAY[language](meaning) for language in LANGUAGES[direction])
     return SentencePair(tuple(word.text for word in source), tuple(word.text for word in target),
                         alignment(source, target), depth)
 

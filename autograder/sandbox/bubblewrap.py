@@ -2,7 +2,8 @@
 
 What is inside: the operating system and Python read-only, the learner's side of this package, a private work folder in
 memory, and the folder of the kernel's sockets. What is not: the network, other processes, the criteria, the
-references, the gradebook, other submissions, the home folder. Nothing of it outlives the process.
+references, the grammar of the corpus, the gradebook, other submissions, the home folder. Nothing of it outlives the
+process.
 """
 
 import importlib.util
@@ -16,8 +17,10 @@ import autograder
 from autograder.sandbox.limits import Limits
 
 PACKAGE = Path(autograder.__file__).resolve().parent
-LEARNERS_SIDE = ("__init__.py", "settings.py", "learner", "corpus")
-"""All of this package that a sandbox holds."""
+LEARNERS_SIDE = {name: name for name in (
+    "__init__.py", "settings.py", "learner", "corpus/__init__.py", "corpus/sentences.py", "corpus/vocabulary.py",
+    "corpus/handed_out.txt.gz")} | {"corpus/pairs.py": "corpus/handed_out.py"}
+"""All of this package that a sandbox holds: each name inside, and what lies there."""
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
           "/etc/fonts", "/etc/ssl/certs")
@@ -94,5 +97,5 @@ def _hidden_packages() -> list[str]:
 
 
 def _learners_side() -> list[str]:
-    return [part for name in LEARNERS_SIDE
-            for part in ("--ro-bind", str(PACKAGE / name), f"{COURSE}/autograder/{name}")]
+    return [part for inside, name in LEARNERS_SIDE.items()
+            for part in ("--ro-bind", str(PACKAGE / name), f"{COURSE}/autograder/{inside}")]

@@ -48,6 +48,8 @@ def test_the_submissions_files_are_there_as_copies(sandbox):
     ("open('/usr/x', 'w')", "Read-only"), ("open('/x', 'w')", "Read-only"), ("open('/dev/x', 'w')", "Read-only"),
     ("open('/course/autograder/learner/runner.py', 'a')", "Read-only"),
     ("import autograder.judging", "No module"), ("import autograder.exercises", "No module"),
+    ("import autograder.corpus.french", "No module"), ("import autograder.corpus.lexicon", "No module"),
+    ("from autograder.corpus import sentence_pairs; sentence_pairs(1, 0, 0, 'en-fr', split='test')", "grader keeps"),
     ("import autograder.reference", "No module"), ("from autograder import judge", "No module"),
     ("input()", "not support"), ("open('big', 'wb').write(b'0' * (5 * 2**20))", "File too large"),
     ("import os; os.setuid(0)", "Invalid argument"), ("import os; os.chroot('/')", "not permitted"),
