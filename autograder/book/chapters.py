@@ -9,13 +9,17 @@ BOOK = ROOT / "book"
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter: its id, title, short name on the road, the question it answers, its part of the course."""
+    """One chapter: its id, title, short name on the road, the question it answers, its part of the course.
+
+    The last one looks back and asks for nothing new, so it has no exercises of its own.
+    """
 
     id: str
     title: str
     short: str
     answers: str
     part: str
+    exercises: bool = True
 
     @property
     def number(self) -> int:
@@ -57,7 +61,7 @@ CHAPTERS = [
     Chapter("11_questions", "Questions and answers", "Questions",
             "What do people ask, and get wrong, after reading all this?", "use"),
     Chapter("12_takeaways", "Take-aways", "Take-aways",
-            "What should you still know in a year?", "use"),
+            "What should you still know in a year?", "use", exercises=False),
 ]  # fmt: skip
 
 BY_ID = {chapter.id: chapter for chapter in CHAPTERS}

@@ -1,6 +1,6 @@
 """The map of the course on the first page: a drawn road and the list of chapters, both from `chapters.py`.
 
-`autograder road` writes book/_static/road.html and book/chapter_map.md.
+`autograder road` writes book/_static/road.html and book/chapter_map.md, and the road of chapter 12, one_page.svg.
 The road is SVG inside the page, so it follows the theme.
 It is drawn twice, winding for a wide page and straight down for a phone, and CSS shows one.
 """
@@ -12,13 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from autograder.book.chapters import BOOK, CHAPTERS, PARTS, ROOT, Chapter
+from autograder.book.one_page import one_page
 
 Point = tuple[float, float]
 MADE = "made by `autograder road` from autograder/book/chapters.py"
-ALT = (
-    "A road with twelve stops, one for each chapter, in four parts. "
-    "Filled stops are written and can be opened; hollow ones are still to come."
-)
+ALT = "A road with twelve stops, one for each chapter, in four parts. Each stop opens its chapter."
+LEGEND = "Filled stops are written; hollow ones are to come."
 
 
 def wide(book: Path) -> str:
@@ -36,7 +35,7 @@ def wide(book: Path) -> str:
     road = [segment(a, b, bends[a[1][0]] if a[1][1] != b[1][1] else 0, book) for a, b in pairwise(stops)]
     words = [stage(text, at, "middle") for text, at in parts]
     marks = [stop(c, p, (p[0], p[1] + 38), "middle", book) for c, p in stops]
-    return svg("wide", (720, 392), road + words + marks)
+    return svg("wide", (720, 392), road + words + marks, legend(book))
 
 
 def narrow(book: Path) -> str:
@@ -53,7 +52,7 @@ def narrow(book: Path) -> str:
     road = [segment(a, b, 0, book) for a, b in pairwise(stops)]
     words = [stage(text, at, "start") for text, at in parts]
     marks = [stop(c, p, (100, p[1] + 5), "start", book) for c, p in stops]
-    return svg("narrow", (320, y + 30), road + words + marks)
+    return svg("narrow", (320, y + 30), road + words + marks, legend(book))
 
 
 def stage(text: str, at: Point, anchor: str) -> str:
@@ -84,17 +83,22 @@ def stop(chapter: Chapter, at: Point, label: Point, anchor: str, book: Path) -> 
     return f'<a href="{chapter.id}.html">{drawn}</a>' if written else drawn
 
 
-def svg(name: str, size: tuple[float, float], parts: list[str]) -> str:
+def legend(book: Path) -> str:
+    """What a hollow stop means, as long as there is one."""
+    return "" if all(chapter.file(book) for chapter in CHAPTERS) else f" {LEGEND}"
+
+
+def svg(name: str, size: tuple[float, float], parts: list[str], words: str) -> str:
     inside = "\n  ".join(parts)
     return (
-        f'<svg class="{name}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="group" aria-label="{ALT}">\n'
+        f'<svg class="{name}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="group" aria-label="{ALT}{words}">\n'
         f"  {inside}\n</svg>"
     )
 
 
 def road_html(book: Path = BOOK) -> str:
     """The whole figure, both drawings, as it stands in book/_static/road.html."""
-    caption = "The road of the course. Filled stops are written; hollow ones are to come."
+    caption = f"The road of the course.{legend(book)}"
     drawn = f"{wide(book)}\n{narrow(book)}\n<figcaption><p>{caption}</p></figcaption>"
     return f'<!-- {MADE}: do not edit -->\n<figure class="road">\n{drawn}\n</figure>\n'
 
@@ -110,12 +114,19 @@ def chapter_map(book: Path = BOOK) -> str:
             mark = "" if page else " [to come]{.verdict .verdict-open}"
             number = f"{chapter.number}. "
             lines += [f"{number}{name}{mark}\\", " " * len(number) + chapter.answers]
+    if legend(book):
+        lines += ["", "Chapters marked *to come* are planned and not yet written."]
     return "\n".join(lines) + "\n"
 
 
 def files(book: Path = BOOK) -> dict[Path, str]:
     """What the command writes: path -> text."""
-    return {book / "_static" / "road.html": road_html(book), book / "chapter_map.md": chapter_map(book)}
+    static = book / "_static"
+    return {
+        static / "road.html": road_html(book),
+        book / "chapter_map.md": chapter_map(book),
+        static / "pictures" / "one_page.svg": one_page(),
+    }
 
 
 def main(argv: list[str]) -> int:

@@ -152,7 +152,7 @@ def test_quiz_is_seeded_and_its_source_is_not_shown(chapter):
 def test_chapter_grades_its_own_definitions(chapter):
     checked = set(re.findall(r"\bcheck\((\w+)", "\n".join(cell.source for cell in code_cells(chapter))))
     asked = {exercise.name for exercise in all_exercises().values() if exercise.chapter == chapter.id}
-    assert asked, f"no exercise says that it belongs to {chapter.id}"
+    assert bool(asked) == chapter.exercises, f"exercises that say they belong to {chapter.id}: {sorted(asked)}"
     assert asked <= checked, f"not graded in the chapter: {', '.join(sorted(asked - checked))}"
     for cell in code_cells(chapter):
         if re.search(r"\bcheck\(", cell.source):
@@ -160,7 +160,8 @@ def test_chapter_grades_its_own_definitions(chapter):
 
 
 def test_links_to_its_exercises(chapter):
-    assert f"](../exercises/{chapter.id}/" in markdown(chapter)
+    linked = set(re.findall(r"\]\(\.\./exercises/(\w+)/", markdown(chapter)))
+    assert chapter.id in linked if chapter.exercises else len(linked) >= 4, "four chapters to write again from memory"
 
 
 def test_misconceptions_lead_to_a_paragraph(chapter):

@@ -294,6 +294,20 @@ def test_costs_of_chapter_9_follow_the_sliders(visit, width):
     assert changed(second, after("log₂ d")) == 4, "the head and three counts"
 
 
+@pytest.mark.parametrize(("width", "touch"), [(360, True), (1280, False)], ids=["finger", "mouse"])
+def test_stops_of_chapter_12_open_with_a_click_and_from_the_list(visit, width, touch):
+    page = visit("book/12_takeaways", width=width, touch=touch)
+    figure = page.locator("figure.vegalite").first
+    menu, before = figure.locator("select"), drawing(page)
+    figure.scroll_into_view_if_needed()
+    box = figure.locator(".mark-symbol path").first.bounding_box()
+    (page.touchscreen.tap if touch else page.mouse.click)(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("(old) => document.querySelector('figure.vegalite svg').innerHTML !== old", arg=before)
+    assert menu.input_value() == "1 One vector"
+    press_and_compare(page, menu, "ArrowDown")
+    assert figure.locator("svg a").first.get_attribute("href").endswith("02_bahdanau.html#claim-c20")
+
+
 def test_a_new_theme_keeps_what_the_reader_set(visit):
     page = visit("book/05_scaling")
     slider = page.locator("figure.vegalite input[type=range]").first

@@ -1,0 +1,51 @@
+"""The glossary is in order, and each of its links leads to a place that its chapter has."""
+
+import functools
+import re
+
+import nbformat
+import pytest
+
+from autograder.book.chapters import BOOK, CHAPTERS
+
+TEXT = (BOOK / "glossary.md").read_text(encoding="utf-8")
+INSIDE = TEXT.split("```{glossary}\n")[1].split("\n```")[0]
+ENTRIES = [entry.split("\n  ") for entry in INSIDE.split("\n\n")]
+TERMS = [term.strip() for term, _ in ENTRIES]
+
+
+@functools.cache
+def prose(chapter: str) -> str:
+    """The Markdown of a chapter."""
+    cells = nbformat.read(BOOK / chapter, as_version=4).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@functools.cache
+def places(chapter: str) -> frozenset[str]:
+    """The anchors of its headings."""
+    headings = re.findall(r"^#{1,3} (.+)$", prose(chapter), flags=re.MULTILINE)
+    return frozenset(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+def letters(term: str) -> str:
+    return re.sub(r"[^a-z ]", "", term.lower()).strip()
+
+
+def test_terms_are_in_order_and_stand_there_once():
+    assert sorted(TERMS, key=letters) == TERMS
+    assert len({term.lower() for term in TERMS}) == len(TERMS)
+
+
+@pytest.mark.parametrize(("term", "text"), ENTRIES, ids=TERMS)
+def test_a_term_has_one_sentence_and_a_link_to_where_it_is_taught(term, text):
+    sentence, number, page, anchor = re.fullmatch(r"(.+) \[Chapter\s(\d+)\]\((\w+\.ipynb)#([\w-]+)\)", text).groups()
+    assert sentence.endswith(".") and ". " not in sentence, "one sentence"
+    assert page.startswith(f"{int(number):02d}_")
+    assert anchor in places(page), f"{page} has no place #{anchor}"
+
+
+def test_every_chapter_that_teaches_has_terms():
+    assert {f"{chapter.id}.ipynb" for chapter in CHAPTERS if chapter.file() and chapter.exercises} <= set(
+        re.findall(r"\((\w+\.ipynb)#", TEXT)
+    ), "a chapter without a term in the glossary"
