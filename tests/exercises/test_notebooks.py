@@ -38,7 +38,8 @@ def test_an_exercise_has_its_cells(chapter, name):
     assert answer.metadata.nbgrader.solution and not answer.metadata.nbgrader.grade
     assert check.metadata.nbgrader.grade and check.metadata.nbgrader.locked and not check.metadata.nbgrader.solution
     assert check.metadata.nbgrader.points == EXERCISES[name].points
-    assert check.source.splitlines()[-1] == f"check({name})"
+    named = f', exercise="{name}"' if isinstance(EXERCISES[name].reference, dict) else ""  # a dict has no __name__
+    assert check.source.splitlines()[-1] == f"check({name}{named})"
     ids = [cell.id for cell in notebook("solutions", chapter).cells]
     at = ids.index(answer.id)
     slug = answer.id.removeprefix("answer-")
@@ -49,6 +50,9 @@ def test_an_exercise_has_its_cells(chapter, name):
 @pytest.mark.parametrize("chapter, name", PAIRS)
 def test_the_signature_is_the_references(folder, chapter, name):
     mine, reference = definitions(folder, chapter)[name], EXERCISES[name].reference
+    if isinstance(reference, dict):
+        assert type(mine) is dict
+        return
     assert mine.__doc__ and "Returns" in mine.__doc__
     pairs = [(mine, reference)]
     if inspect.isclass(reference):
@@ -72,7 +76,7 @@ def test_every_task_says_how_hard_and_how_long_it_is(chapter):
     found = [DIFFICULTY.findall(task) for task in tasks(chapter)]
     assert all(len(match) == 1 for match in found)
     title = notebook("solutions", chapter).cells[0].source
-    lines = re.findall(r"^\| \d \| .* \| (●○○ easy|●●○ medium|●●● harder) \| (\d+) \| (\d+) \|$", title, re.M)
+    lines = re.findall(r"^\| \d+ \| .* \| (●○○ easy|●●○ medium|●●● harder) \| (\d+) \| (\d+) \|$", title, re.M)
     assert lines == [match[0][:3] for match in found]
     minutes, points = (sum(int(line[i]) for line in lines) for i in (1, 2))
     assert f"about {minutes} minutes and is worth {points} points" in title

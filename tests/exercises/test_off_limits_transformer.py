@@ -1,4 +1,4 @@
-"""Chapter 08: an answer that lets the library do its work loses `values` and nothing else."""
+"""Chapters 08 and 11: an answer that lets the library do its work loses `values` and nothing else."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from off_limits import loses_exactly_the_values
 from torch import nn
 
 from autograder.judging.judge import judge
-from autograder.reference import transformer
+from autograder.reference import questions, transformer
 from autograder.reference.multi_head import MultiHeadAttention, merge_heads, split_heads
 
 
@@ -82,6 +82,8 @@ CASES += [
     pytest.param("DecoderLayer", "attention", with_fused(transformer.DecoderLayer, "cross_attn"),
                  id="DecoderLayer-cross"),
     pytest.param("Transformer", "attention", with_fused(transformer.Transformer, "cross_attn"), id="Transformer"),
+    pytest.param("PreLNEncoderLayer", "attention", with_fused(questions.PreLNEncoderLayer, "self_attn"),
+                 id="PreLNEncoderLayer"),
     pytest.param("smoothed_cross_entropy", "label_smoothing", by_label_smoothing, id="smoothed_cross_entropy"),
 ]
 
