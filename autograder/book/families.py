@@ -115,7 +115,8 @@ def _counts(cut: alt.Chart, vocab: int) -> alt.Chart:
 
 def _bars(cut: alt.Chart) -> alt.LayerChart:
     some = cut.transform_filter(f"datum.rank < {SHOWN}")
-    y = alt.Y("token:N", sort=alt.SortField("rank"), title=None, axis=alt.Axis(labelFontSize=13, labelLimit=110))
+    order = alt.EncodingSortField(field="rank", op="min")  # layers share an order only if it is a minimum
+    y = alt.Y("token:N", sort=order, title=None, axis=alt.Axis(labelFontSize=13, labelLimit=110))
     scale = alt.Scale(domain=[0, 1])
     bars = some.mark_bar(color=PALETTE["blue"]).encode(
         x=alt.X("drawn:Q", scale=scale, title="chance of being drawn", axis=alt.Axis(format=".0%", tickCount=4)), y=y)
