@@ -117,9 +117,9 @@ def _bars(cut: alt.Chart) -> alt.LayerChart:
     some = cut.transform_filter(f"datum.rank < {SHOWN}")
     order = alt.EncodingSortField(field="rank", op="min")  # layers share an order only if it is a minimum
     y = alt.Y("token:N", sort=order, title=None, axis=alt.Axis(labelFontSize=13, labelLimit=110))
-    scale = alt.Scale(domain=[0, 1])
+    scale, percent = alt.Scale(domain=[0, 1]), alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
     bars = some.mark_bar(color=PALETTE["blue"]).encode(
-        x=alt.X("drawn:Q", scale=scale, title="chance of being drawn", axis=alt.Axis(format=".0%", tickCount=4)), y=y)
+        x=alt.X("drawn:Q", scale=scale, title="chance of being drawn", axis=percent), y=y)
     own = some.mark_tick(color=PALETTE["orange"], thickness=3, size=14).encode(x=alt.X("own_share:Q", scale=scale), y=y)
     numbers = some.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(
         x=alt.X("drawn:Q", scale=scale), y=y, text=alt.Text("label:N")).transform_calculate(

@@ -14,7 +14,7 @@ def test_lines_are_sentences_without_markup():
 
 
 def test_markup_goes_and_lines_with_formulas_are_left_out():
-    lines = ["## A title", "- A **word** has a [link](01.ipynb) {cite:p}`one2020work`.", "Here $x$ is.", "$$", "Not this.",
-             "$$ (eq-a)", "```{code}", "Nor this.", "```", "1. Read `code`.", "2. Read."]
+    lines = ["## A title", "- A **word** has a [link](01.ipynb) {cite:p}`one2020work`.", "Here $x$ is.", "$$",
+             "Not this.", "$$ (eq-a)", "```{code}", "Nor this.", "```", "1. Read `code`.", "2. Read."]
     markdown = "\n".join(lines)
     assert sentences(markdown) == ["A word has a link.", "Read."]
