@@ -45,8 +45,8 @@ WITH_GRADIENTS = {"gradients", "nothing_real", "a_row_with_nothing_real", "with_
 """The criteria that compare gradients."""
 FLOATS = [name for name in EXERCISES if any(t.is_floating_point() for t in returned(name))]
 """The exercises that return tensors of floating numbers."""
-WHOLE_NUMBERS = {"operations", "path_length"}
-"""These return an int, which cannot be NaN."""
+WHOLE_NUMBERS = {"operations", "path_length", "span_corruption"}
+"""These return an int or lists of them, which cannot be NaN."""
 
 
 def altered(exercise, change):
@@ -61,8 +61,8 @@ def altered(exercise, change):
 
 
 def each(change, result):
-    """`change` on every value of a result."""
-    return tuple(map(change, result)) if isinstance(result, tuple) else change(result)
+    """`change` on every value of a result, also on those of a tuple in a tuple."""
+    return tuple(each(change, part) for part in result) if isinstance(result, tuple) else change(result)
 
 
 def each_float(change, result):
@@ -183,7 +183,7 @@ def test_an_argument_that_is_put_back_is_nobodys_business(name):
                 value.add_(1.0)
                 value.copy_(kept)
         for value in (value for value in args if isinstance(value, list)):
-            value.append(value[0])
+            value.append(None)
             value.pop()
         return function(*args)
 
