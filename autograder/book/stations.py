@@ -128,8 +128,9 @@ def _words(chosen) -> list:
         labelled = chosen.transform_calculate(label=f"'{name}'")
         layers.append(_text(labelled, "label", FIRST - STEP * i, fontSize=11, color=PALETTE["blue"]))
         layers.append(_text(chosen, name, FIRST - STEP * i - BELOW, fontSize=14, color=INK))
-    link = _text(chosen, "open", LINK, fontSize=14, fontWeight="bold", color=PALETTE["blue"])
-    return [*layers, link.encode(href="link:N")]
+    link = _text(chosen, "open", LINK, fontSize=14, fontWeight="bold", color=PALETTE["blue"], cursor="pointer")
+    # Beside a selection, Vega-Lite lets a mark be clicked only if it has a tooltip.
+    return [*layers, link.encode(href="link:N", tooltip=alt.Tooltip("station:N", title="open"))]
 
 
 if len(STATIONS) != len(CHAPTERS):

@@ -38,7 +38,7 @@ def table_of_contents() -> list[str]:
 PAGES = table_of_contents()
 LEAST_FORMULAS = {"book/index": 1, "book/conventions": 20}
 CHAPTER_PAGES = [page for page in PAGES if page.startswith("book/0") or page.startswith("book/1")]
-LEAST_FORMULAS |= dict.fromkeys(CHAPTER_PAGES, 30)
+LEAST_FORMULAS |= dict.fromkeys(CHAPTER_PAGES, 30) | {"book/12_takeaways": 15}
 
 
 @pytest.fixture(scope="session")
@@ -305,7 +305,8 @@ def test_stops_of_chapter_12_open_with_a_click_and_from_the_list(visit, width, t
     page.wait_for_function("(old) => document.querySelector('figure.vegalite svg').innerHTML !== old", arg=before)
     assert menu.input_value() == "1 One vector"
     press_and_compare(page, menu, "ArrowDown")
-    assert figure.locator("svg a").first.get_attribute("href").endswith("02_bahdanau.html#claim-c20")
+    figure.locator("svg text", has_text="Open chapter 2").click(force=True)
+    page.wait_for_url("**/book/02_bahdanau.html#claim-c20")
 
 
 def test_a_new_theme_keeps_what_the_reader_set(visit):
