@@ -36,6 +36,8 @@ c.GenerateAssignment.preprocessors.append("autograder.classroom.release.MarkGene
 c.Execute.timeout = 60
 c.Execute.shutdown_kernel = "immediate"
 c.OverwriteCells.add_missing_cells = True  # a deleted check cell comes back and is graded
+# Learners make these themselves and hand them in; one that lies in solutions/ is neither released nor graded.
+c.Autograde.exclude_overwriting = {"08_transformer": ["translator.pt"]}
 c.Autograde.exporter_class = "autograder.grading.exporter.IntakeExporter"
 c.Autograde.autograde_preprocessors = [
     "autograder.grading.plugin.SandboxedExecute",

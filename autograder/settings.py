@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+LARGEST_FILE = 16 * 2**20
+"""Bytes of a file that is handed in beside a notebook; a larger one is left out."""
 
 
 @cache

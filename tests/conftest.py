@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from class_tools import ASSIGNMENT, GradedClass, mark_by_hand
@@ -12,6 +13,17 @@ from autograder.classroom.folders import Classroom
 from autograder.classroom.pipeline import Course
 
 COMMENT = "Good: you saw that $S_{ij} = S_{ji}$. <script>alert(1)</script>"
+
+
+TRANSLATOR = Path(__file__).parent / "translator"
+"""Holds `translator.pt`, as the solution of chapter 8 trains it: trained anew, it would be another on each machine."""
+
+
+@pytest.fixture(autouse=True)
+def beside(request, monkeypatch):
+    """What answers `translate` finds the trained file beside it, as if it had been handed in."""
+    if "translate" in request.node.name:
+        monkeypatch.chdir(TRANSLATOR)
 
 
 @pytest.fixture(scope="session")

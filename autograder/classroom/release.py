@@ -28,7 +28,10 @@ To change an exercise, edit its notebook in `solutions/` and run `make exercises
 
 
 class MarkGenerated(Preprocessor):
-    """Writes into a released notebook where it comes from, and leaves out what depends on who ran the source."""
+    """Writes into a released notebook where it comes from, and leaves out what depends on who ran the source.
+
+    Files that learners are to make themselves (`Autograde.exclude_overwriting`) are taken out of the release.
+    """
 
     enabled = Bool(True).tag(config=True)
 
@@ -38,6 +41,9 @@ class MarkGenerated(Preprocessor):
         nb.metadata.pop("language_info", None)
         for cell in nb.cells:
             cell.metadata.pop("execution", None)
+        released = Path(self.parent.parent._format_dest(names["assignment"], names["student"]))
+        for name in self.config.Autograde.exclude_overwriting.get(names["assignment"], ()):
+            (released / name).unlink(missing_ok=True)
         return nb, resources
 
 

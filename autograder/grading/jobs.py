@@ -16,10 +16,9 @@ from autograder.grading.store import fingerprint, packed
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.scratch import scratch
-from autograder.settings import book_url
+from autograder.settings import LARGEST_FILE, book_url
 
 LEFT_OUT = {".ipynb", ".db", ".pyc"}
-LARGEST_FILE = 16 * 2**20
 
 
 class NoWorkers(RuntimeError):

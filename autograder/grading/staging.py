@@ -13,7 +13,9 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_files, parse_utc
 
-LARGEST_FILE, LARGEST_TOTAL, MOST_FILES, DEEPEST = 16 * 2**20, 64 * 2**20, 1_000, 16
+from autograder.settings import LARGEST_FILE
+
+LARGEST_TOTAL, MOST_FILES, DEEPEST = 64 * 2**20, 1_000, 16
 STAMP = "timestamp.txt"
 
 

@@ -1,5 +1,7 @@
 """From solutions to exercises: generated, the same each time, and without a gradebook."""
 
+import shutil
+
 import nbformat
 import pytest
 from class_tools import nbgrader
@@ -26,6 +28,18 @@ def test_it_is_what_is_committed(fresh):
 
 def test_no_gradebook_is_touched(fresh):
     assert [path.name for path in (fresh / "class").iterdir()] == ["exchange"]
+
+
+def test_what_learners_make_themselves_is_not_released(tmp_path, monkeypatch):
+    """The instructor has run the solution of chapter 8, which leaves a trained translator beside it."""
+    course, chapter = tmp_path / "course", "08_transformer"
+    shutil.copytree(REPOSITORY / "solutions" / chapter, course / "solutions" / chapter)
+    shutil.copyfile(REPOSITORY / "nbgrader_config.py", course / "nbgrader_config.py")
+    for name in ("translator.pt", "picture.png"):
+        (course / "solutions" / chapter / name).write_text("mine")
+    monkeypatch.setenv("CLASSROOM", str(tmp_path / "class"))
+    release.generate(chapter, tmp_path / "exercises", course)
+    assert {path.name for path in (tmp_path / "exercises" / chapter).iterdir()} == {"picture.png", "transformer.ipynb"}
 
 
 @pytest.mark.parametrize("assignment", course_assignments())

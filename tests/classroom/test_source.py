@@ -36,10 +36,10 @@ def test_a_typed_misconception_is_judged_like_the_original(exercise):
     assert report.score == original.score < report.points
 
 
-def test_a_typed_right_answer_gets_full_marks():
-    for exercise in EXERCISES:
-        typed = defined(standalone_source(right_answers(exercise.name)[0], exercise.name), exercise.name)
-        assert judge(typed, seed=3).score == exercise.points
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_a_typed_right_answer_gets_full_marks(exercise):
+    typed = defined(standalone_source(right_answers(exercise.name)[0], exercise.name), exercise.name)
+    assert judge(typed, seed=3).score == exercise.points
 
 
 def test_decorators_and_docstring_go_and_the_body_stays():
