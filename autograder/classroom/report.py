@@ -23,7 +23,7 @@ from autograder.classroom.reports import Mistake, Report, found_report, has_erro
 from autograder.classroom.state import FAILED, NOT_HANDED_IN, NOT_JUDGED, Ending, ending_in, gave_no_result
 
 BINS = 10
-STATUSES = ("passed", "failed", "not attempted", "could not run")
+STATUSES = ("passed", "failed", "not looked at", "not attempted", "could not run")
 
 
 @dataclass
@@ -66,7 +66,7 @@ class CriterionCount:
 
     @property
     def rate(self) -> float | None:
-        """The share that passed, of the answers that were attempted and could be judged."""
+        """The share that passed, of the answers that were attempted, were looked at and could be judged."""
         return self.counts["passed"] / self.judged if self.judged else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from autograder.judging.compare import close
-from autograder.judging.diagnosis import same_reply
+from autograder.judging.diagnosis import all_the_same, same_reply
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import STANDARD, add_standard_criteria
@@ -175,9 +175,17 @@ def longer_than_the_table_is_refused(trial: Trial) -> None:
 
 # --- shift_matrix ----------------------------------------------------------------------------------------------
 
+def _same_matrix(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
+    """A matrix of float64 may be made of frequencies that were float32: it is the same mistake."""
+    kinds = [[getattr(reply.output, "dtype", None) for reply in replies] for replies in (mine, theirs)]
+    rounded = [[replace(reply, output=reply.output.float()) if torch.is_tensor(reply.output) else reply
+                for reply in replies] for replies in (mine, theirs)]
+    return kinds[0] == kinds[1] and all_the_same(calls, *rounded)
+
+
 shift_matrix = Exercise(
     "shift_matrix", CHAPTER, positional_encoding.shift_matrix, lambda given: Call((3, 2 * given.size.d_k)),
-    returns=("matrix",), tolerance=TABLE,
+    returns=("matrix",), tolerance=TABLE, agreement=_same_matrix,
     hints=("Take one pair, sin a and cos a. Write sin(a + b) and cos(a + b) with them.",
            "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b - sin a sin b. Read a matrix off.",
            "Each pair of columns has its own b = offset times its frequency; the 2 x 2 blocks stand on the diagonal.",

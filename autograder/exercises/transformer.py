@@ -37,14 +37,19 @@ add_standard_criteria(
     sentence="Written out by yourself: weight (x - mean) / sqrt(variance + eps) + bias over the features of a token.")
 
 
+FAR_TOLERANCES = {torch.float32: (2e-3, 2e-3)}
+"""A float32 of 3,000 is known to 0.0001, its square to 0.5."""
+
+
 @layer_norm.criterion(points=0.5)
 def small_differences(trial: Trial) -> None:
-    """eps stands inside the root, and is the one that the constructor was given; equal features give the bias."""
+    """eps stands inside the root, and is the one that the constructor was given; a large mean does no harm."""
     call = trial.case()
     trial.must_agree(call)
     for size in (3e-3, 0.0):
         trial.must_agree(replace(call, args=(call.args[0] * size,)))
     trial.must_agree(replace(call, init=(*call.init, 0.1)))
+    trial.must_agree(replace(call, args=(call.args[0] + 3e3,)), FAR_TOLERANCES)
 
 
 @layer_norm.criterion(points=0.5)
@@ -86,6 +91,10 @@ def must_drop(trial: Trial, call: Call) -> None:
 
 # --- EncoderLayer and DecoderLayer -----------------------------------------------------------------------------
 
+LAYER_PARTS = {name: (exercise, lambda call: call.args[:1])
+               for name, exercise in (("norm1", "LayerNorm"), ("norm2", "LayerNorm"), ("ffn", "FeedForward"))}
+"""What a layer holds of the learner's own."""
+
 def layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> dict[str, torch.Tensor]:
     """All parameters of a layer with these attentions, under names that start with `before`."""
     weights = {}
@@ -106,6 +115,7 @@ def _encoder_layer_case(given: Inputs) -> Call:
 
 encoder_layer = Exercise(
     "EncoderLayer", CHAPTER, transformer.EncoderLayer, _encoder_layer_case, returns=("x",), off_limits=("attention",),
+    parts=LAYER_PARTS,
     hints=("Two sublayers, and around each the same frame: add what went in, then normalise.",
            "`self.self_attn(x, x, x, mask)` gives two results; the weights are not needed here.",
            "`x = self.norm1(x + self.dropout(attended))`, then the same with `self.ffn` and `self.norm2`."))
@@ -143,6 +153,7 @@ def _decoder_layer_case(given: Inputs) -> Call:
 
 decoder_layer = Exercise(
     "DecoderLayer", CHAPTER, transformer.DecoderLayer, _decoder_layer_case, returns=("x",), off_limits=("attention",),
+    parts=LAYER_PARTS | {"norm3": LAYER_PARTS["norm1"]},
     hints=("Three sublayers in the frame that you know: look at yourself, look at the source, think.",
            "In cross-attention, who asks and who is asked? Queries from one side, keys and values from the other.",
            "`self.cross_attn(x, enc_out, enc_out, src_mask)`: the mask belongs to the keys.",
@@ -190,9 +201,22 @@ def _transformer_case(given: Inputs) -> Call:
                 init=(*vocab, D_MODEL, HEADS, LAYERS, D_FF, MAX_LEN), weights=weights)
 
 
+def _hidden(call: Call, tokens: int, name: str) -> torch.Tensor:
+    """Something for a layer to read: the vectors of the tokens, one way or the other."""
+    return call.weights[f"{name}.weight"][call.args[tokens]]
+
+
+STACKED = {f"encoder.{i}": ("EncoderLayer", lambda call: (_hidden(call, 0, "src_emb"), call.args[2]))
+           for i in range(LAYERS)}
+STACKED |= {f"decoder.{i}": ("DecoderLayer", lambda call: (
+    _hidden(call, 1, "tgt_emb"), _hidden(call, 0, "src_emb"), *call.args[2:])) for i in range(LAYERS)}
+
+
 whole = Exercise(
     "Transformer", CHAPTER, transformer.Transformer, _transformer_case, returns=("logits",),
-    off_limits=("attention",),
+    part_returns={"encode": ("hidden",), "decode": ("hidden",), "make_pad_mask": ("mask",),
+                  "make_causal_mask": ("mask",)},
+    off_limits=("attention",), parts=STACKED,
     hints=("Five parts: embed the source, run the encoder layers, embed the target, run the decoder layers, project.",
            "Embeddings are multiplied by sqrt(d_model) before the positions are added.",
            "`nn.ModuleList([EncoderLayer(...) for _ in range(num_layers)])`: N layers with weights of their own.",
@@ -219,10 +243,11 @@ def mask_makers(trial: Trial) -> None:
     """make_pad_mask is (batch, 1, 1, seq) and make_causal_mask (size, size), True = allowed, both static methods."""
     call = trial.case()
     src = call.args[0]
-    for args in ((src,), (src, 0), (src, 3)):
-        trial.must_agree(replace(call, part="make_pad_mask", args=args))
-    for size in (5, 1):
-        trial.must_agree(replace(call, part="make_causal_mask", args=(size,)))
+    for asked in (Call(), replace(call, args=())):  # the class itself, then a model
+        for args in ((src,), (src, 0), (src, 3)):
+            trial.must_agree(replace(asked, part="make_pad_mask", args=args))
+        for size in (5, 1):
+            trial.must_agree(replace(asked, part="make_causal_mask", args=(size,)))
 
 
 @whole.criterion(points=0.5)

@@ -7,12 +7,12 @@ import torch
 
 from autograder.exercises.bottleneck import BOS, EOS, table
 from autograder.exercises.transformer import CHAPTER
-from autograder.judging.compare import form_problem, value_problem
+from autograder.judging.compare import Difference, form_problem, value_problem
 from autograder.judging.diagnosis import all_the_same
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
-from autograder.judging.trial import Trial
+from autograder.judging.trial import Trial, WrongValues
 from autograder.learner.calls import Call, Reply, Table
 from autograder.reference import training
 
@@ -35,7 +35,11 @@ def values(trial: Trial) -> None:
 @noam_learning_rate.criterion(points=1)
 def step_zero(trial: Trial) -> None:
     """At step 0 the rate is 0."""
-    _rates_must_agree(trial, (3, 64, 40), (50, 64, 40), (0, 64, 400), (0, 512, 4000))
+    calls = [Call(args) for args in ((3, 64, 40), (50, 64, 40), (0, 64, 400), (0, 512, 4000))]
+    replies = [trial.ask(call) for call in calls]
+    with trial.beforehand():
+        _are_rates(trial, calls[:2], replies[:2])
+    _are_rates(trial, calls[2:], replies[2:])
 
 
 @noam_learning_rate.criterion(points=1)
@@ -47,15 +51,19 @@ def any_width_and_warmup(trial: Trial) -> None:
 def _rates_must_agree(trial: Trial, *arguments: tuple[int, int, int]) -> None:
     """Everything is asked first, because a single number looks like many a mistake; the whole number 0 is a rate."""
     calls = [Call(args) for args in arguments]
-    replies = [trial.ask(call) for call in calls]
+    _are_rates(trial, calls, [trial.ask(call) for call in calls])
+
+
+def _are_rates(trial: Trial, calls: Sequence[Call], replies: Sequence[Reply]) -> None:
     for call, reply in zip(calls, replies, strict=True):
         right = trial.expected(call)
         if type(reply.output) is int:
             reply = replace(reply, output=float(reply.output))
-        names = noam_learning_rate.returns
-        problem = form_problem(reply, right, names) or value_problem(reply.output, right.output, names)
-        if problem is not None:
-            trial.require(False, problem.message, f"The arguments are {call.args}. {problem.detail}")
+        names, given = noam_learning_rate.returns, f"The arguments are {call.args}. "
+        if problem := form_problem(reply, right, names):
+            trial.require(False, problem.message, given + problem.detail)
+        if problem := value_problem(reply.output, right.output, names):
+            raise WrongValues(replace(problem, detail=given + problem.detail))
 
 
 # --- smoothed_cross_entropy ------------------------------------------------------------------------------------
@@ -168,8 +176,9 @@ def _tokens_must_agree(trial: Trial, *calls: Call) -> None:
                       f"Yours has the shape {tuple(found.shape)}.")
         wrong = next((i for i in range(len(found)) if not same_tokens(found[i:i + 1], wanted[i:i + 1], eos)), None)
         if wrong is not None:
-            trial.require(False, "Some of your rows are not the best sequence.",
-                          f"Row {wrong} is {found[wrong].tolist()}, right is {wanted[wrong].tolist()}.")
+            raise WrongValues(Difference(
+                "Some of your rows are not the best sequence.",
+                f"Row {wrong} is {found[wrong].tolist()}, right is {wanted[wrong].tolist()}."))
 
 
 @beam_search.criterion(points=1.5)
@@ -202,5 +211,6 @@ def the_end_of_a_row(trial: Trial) -> None:
 @beam_search.criterion(points=0.5)
 def the_state_is_left_alone(trial: Trial) -> None:
     """The state that was given is the same afterwards."""
-    _tokens_must_agree(trial, *(_exhaustive_call(trial.inputs(name), 0.0) for name in "ab"))
+    with trial.beforehand():
+        _tokens_must_agree(trial, *(_exhaustive_call(trial.inputs(name), 0.0) for name in "ab"))
     trial.require(all(1 not in reply.changed for reply in trial.replies), "Your code changed its argument `state`.")

@@ -46,6 +46,7 @@ def raised_problem(error: CodeError) -> Difference:
     kind = error.kind if isinstance(getattr(builtins, error.kind, None), type) else "an exception"
     place = ", ".join(part for part in (f"line {error.line}" if error.line else "",
                                         f"`{error.source}`" if error.source else "",
+                                        f"inside `{error.inside}`" if error.inside else "",
                                         error.kind if error.kind != kind else "") if part)
     return Difference(f"Your code raised {kind}.", f"{place}: {error.text}" if place else error.text)
 
@@ -53,11 +54,17 @@ def raised_problem(error: CodeError) -> Difference:
 def _parameter_problem(found: dict, wanted: dict) -> Difference:
     missing, extra = [n for n in wanted if n not in found], [n for n in found if n not in wanted]
     if missing or extra:
-        listed, asked = (", ".join(f"`{name}`" for name in names) for names in (found, wanted))
-        return Difference(f"Your module registers {f'the parameters {listed}' if listed else 'no parameters'}; "
-                          f"the exercise asks for {f'exactly {asked}' if asked else 'none'}.")
+        told = [f"{what}: {_listed(names)}" for what, names in (("too many", extra), ("missing", missing)) if names]
+        return Difference(f"Your module registers other parameters than the exercise asks for; {'; '.join(told)}."
+                          if found else
+                          f"Your module registers no parameters; the exercise asks for {_listed(missing)}.")
     name = next(n for n in wanted if found[n] != wanted[n])
     return Difference(f"The parameter `{name}` has the shape {found[name]}; the exercise asks for {wanted[name]}.")
+
+
+def _listed(names: Sequence[str], at_most: int = 8) -> str:
+    shown = [f"`{name}`" for name in names[:at_most]]
+    return ", ".join(shown) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
 
 
 def _form(found: Any, wanted: Any, names: Sequence[str], what: str, source: str) -> Difference | None:
@@ -141,7 +148,8 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     if wanted.dtype == torch.bool:  # any two that differ, differ by 1
         return Difference(f"{count} of {what} differ from the right ones.")
     largest = (found.double() - wanted.double())[wrong].abs().max().item()
-    return Difference(f"{count} of {what} differ from the right ones.", f"The largest difference is {largest:.3g}.")
+    detail = f"The largest difference is {largest:.3g}." if math.isfinite(largest) else ""
+    return Difference(f"{count} of {what} differ from the right ones.", detail)
 
 
 def close(found: torch.Tensor, wanted: torch.Tensor, tolerance: dict | None = None) -> torch.Tensor:

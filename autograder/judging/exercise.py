@@ -37,11 +37,13 @@ class Exercise:
     """One name that the learner defines.
 
     case: makes a typical call from random inputs (`Inputs`); the standard criteria are built on it.
-    returns: names of the returned values, for messages.
+    returns: names of the returned values, for messages; `part_returns` likewise, by method, where a method is asked.
     off_limits: families of library functions (`learner.guard.FAMILIES`) that the answer is meant to replace.
     tolerance: by dtype, where the exercise needs another than `compare.TOLERANCES`.
     beside: where the answer uses what is judged in another exercise: given the learner interface and a call, the
         call that is asked in its place, so that a fault there is not counted here again.
+    parts: where the answer is made of what other exercises judge: by attribute the exercise's name, and what the part
+        is called with, made of the typical call. A part that is wrong is told before anything else.
     agreement: tells whether two answers computed the same on a list of calls, where that is not equality of
         each result (an exercise with random results).
     """
@@ -56,6 +58,8 @@ class Exercise:
     tolerance: dict | None = None
     beside: Callable[[Callable[[Call, int], Reply], Call], Call] | None = None
     agreement: Agreement | None = None
+    part_returns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: dict[str, tuple[str, Callable[[Call], tuple]]] = field(default_factory=dict)
     criteria: list[Criterion] = field(default_factory=list)
     misconceptions: list[Misconception] = field(default_factory=list)
 
@@ -65,9 +69,19 @@ class Exercise:
 
     @property
     def arguments(self) -> list[str]:
-        """Names of the arguments, as the reference calls them."""
-        target = self.reference.forward if inspect.isclass(self.reference) else self.reference
+        """Names of the arguments, as the reference calls them; of a dict those of its `get`."""
+        return self.arguments_of("")
+
+    def arguments_of(self, part: str) -> list[str]:
+        """Names of the arguments of a method that stands in `part_returns`, otherwise of the answer itself."""
+        method = part if part in self.part_returns else "forward"
+        target = getattr(self.reference, method) if inspect.isclass(self.reference) else self.reference
+        target = target.get if isinstance(target, dict) else target
         return [name for name in inspect.signature(target).parameters if name != "self"]
+
+    def returns_of(self, part: str) -> tuple[str, ...]:
+        """Names of the values that a method returns, likewise."""
+        return self.part_returns.get(part, self.returns)
 
     def criterion(self, points: float) -> Callable:
         """Decorator: adds a criterion; the function's name is its id and its docstring what the learner reads."""

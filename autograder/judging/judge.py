@@ -1,13 +1,23 @@
 """Judges an answer: runs every criterion, names the mistake, adds up the points."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from autograder.judging.catalogue import find_exercise
-from autograder.judging.diagnosis import diagnose
+from autograder.judging.diagnosis import diagnose, same_data
 from autograder.judging.exercise import Criterion, Exercise
-from autograder.judging.report import COULD_NOT_RUN, FAILED, NOT_ATTEMPTED, PASSED, Outcome, Report
-from autograder.judging.trial import Answer, CouldNotRun, Failed, NotAttempted, Trial
+from autograder.judging.report import (
+    COULD_NOT_RUN,
+    FAILED,
+    NOT_ATTEMPTED,
+    NOT_LOOKED_AT,
+    PASSED,
+    RESULT_FIRST,
+    Outcome,
+    Report,
+)
+from autograder.judging.trial import Answer, CouldNotRun, Failed, NotAttempted, ResultFirst, Trial, WrongValues
 from autograder.learner.runner import run
 
 PUBLIC_SEED = 2017
@@ -30,18 +40,42 @@ def judge_answer(exercise: Exercise, answer: Answer, seed: int | None = None) ->
     for criterion in exercise.criteria:
         trial = Trial(exercise, criterion.name, answer, PUBLIC_SEED if seed is None else seed, seed is None)
         silent = next((t for t in trials if t.replies and t.replies[-1].status in ("timed_out", "died")), None)
-        outcomes.append(_decide(criterion, trial) if silent is None else _result(
+        result_is_wrong = bool(outcomes) and outcomes[0].status == FAILED
+        outcomes.append(_decide(criterion, trial, result_is_wrong) if silent is None else _result(
             criterion, COULD_NOT_RUN, f"Not run, because the code gave no answer to `{silent.criterion}`." + LOOK))
         trials.append(trial)
-    return _with_diagnoses(exercise, trials, outcomes)
+    report = _with_diagnoses(exercise, trials, outcomes)
+    ask = exercise.parts and report.attempted and outcomes[0].status == FAILED
+    return replace(report, broken=broken_parts(trials[0])) if ask else report
 
 
-def _decide(criterion: Criterion, trial: Trial) -> Outcome:
+def broken_parts(trial: Trial) -> dict[str, str]:
+    """The parts that give something else than a right part with the same weights, by the exercise that asks for them.
+
+    Nothing is said of an answer that lacks such a part or its weights: then its form is what is wrong.
+    """
+    typical, found = replace(trial.exercise.case(trial.inputs("parts")), watch=()), {}
+    for part, (exercise, arguments) in trial.exercise.parts.items():
+        call = replace(typical, part=part, args=arguments(typical))
+        reply, right = trial.answer(call, 0), trial.expected(call)
+        if reply.status != "returned" or reply.parameters != right.parameters:
+            return {}
+        if not same_data(reply.output, right.output):
+            found[part] = exercise
+    return found
+
+
+def _decide(criterion: Criterion, trial: Trial, result_is_wrong: bool) -> Outcome:
+    """What the criterion says. A wrong result on the typical case is told once, by the exercise's first criterion."""
     try:
         criterion.check(trial)
     except NotAttempted:
         return _result(criterion, FAILED, NOT_ATTEMPTED)
+    except ResultFirst:
+        return _result(criterion, NOT_LOOKED_AT, RESULT_FIRST)
     except Failed as failure:
+        if result_is_wrong and isinstance(failure, WrongValues) and failure.typical:
+            return _result(criterion, NOT_LOOKED_AT, RESULT_FIRST)
         detail = failure.difference.detail if trial.public else ""
         message = f"{failure.difference.message} {detail}".strip()
         return _result(criterion, FAILED, message, failure.example)
@@ -60,7 +94,7 @@ def _result(criterion: Criterion, status: str, message: str = "", example=None) 
 
 
 def _with_diagnoses(exercise: Exercise, trials: list[Trial], outcomes: list[Outcome]) -> Report:
-    failed = [outcome.status == FAILED and outcome.message != NOT_ATTEMPTED for outcome in outcomes]
+    failed = [o.status in (FAILED, NOT_LOOKED_AT) and o.message != NOT_ATTEMPTED for o in outcomes]
     names = diagnose(exercise, trials, failed) if any(failed) else [None] * len(outcomes)
     found = [name for name in names if name]
     ranked = tuple(sorted(dict.fromkeys(found), key=lambda name: -found.count(name)))

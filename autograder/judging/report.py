@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-PASSED, FAILED, COULD_NOT_RUN = "passed", "failed", "could_not_run"
+PASSED, FAILED, NOT_LOOKED_AT, COULD_NOT_RUN = "passed", "failed", "not_looked_at", "could_not_run"
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,9 @@ class Example:
 class Outcome:
     """One criterion's result: `points` were available, `earned` were given.
 
-    status is "passed", "failed" (the answer is at fault) or "could_not_run" (it is not known, a person should
-    look). diagnosis is the name of the misconception that computes the same as the answer, or None.
+    status is "passed", "failed" (the answer is at fault), "not_looked_at" (the result is wrong already where the
+    criterion asks nothing special) or "could_not_run" (it is not known, a person should look). diagnosis is the name
+    of the misconception that computes the same as the answer, or None.
     """
 
     criterion: str
@@ -38,7 +39,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """All outcomes for one answer; `diagnoses` are misconception names, most likely first."""
+    """All outcomes for one answer; `diagnoses` are misconception names, most likely first.
+
+    broken: parts of the answer that are wrong by themselves, {attribute: the exercise that asks for such a part}.
+    """
 
     exercise: str
     chapter: str
@@ -46,6 +50,7 @@ class Report:
     diagnoses: tuple[str, ...] = ()
     explanations: dict[str, tuple[str, str]] = field(default_factory=dict)
     printed: str = ""
+    broken: dict[str, str] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
@@ -65,3 +70,4 @@ class Report:
 
 
 NOT_ATTEMPTED = "not attempted"
+RESULT_FIRST = "This is judged as soon as the result is right."

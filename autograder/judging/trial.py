@@ -1,6 +1,7 @@
 """One criterion at work on one answer: it asks, compares, and says what does not hold."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,15 @@ class Failed(Exception):
 
 
 class WrongValues(Failed):
-    """The form is right, the numbers are not."""
+    """The form is right, the numbers are not; `typical`: on the exercise's typical case, which many criteria ask."""
+
+    def __init__(self, difference: Difference, example: Example | None = None, typical: bool = False):
+        super().__init__(difference, example)
+        self.typical = typical
+
+
+class ResultFirst(Exception):
+    """The result is wrong where the criterion asks nothing special, so it is not known whether the criterion holds."""
 
 
 class NotAttempted(Exception):
@@ -51,6 +60,7 @@ class Trial:
         self.seed, self.public = seed, public
         self.calls: list[Call] = []
         self.replies: list[Reply] = []
+        self.drawn: list[Any] = []
 
     def inputs(self, case: str = "", **options) -> Inputs:
         """Random inputs of this criterion; options as in `Inputs` (dtype, size, strided)."""
@@ -59,7 +69,9 @@ class Trial:
     def case(self, name: str = "", **options) -> Call:
         """The exercise's typical call on random inputs."""
         given = self.inputs(name, **options)
-        return replace(self.exercise.case(given), dtype=given.dtype)
+        call = replace(self.exercise.case(given), dtype=given.dtype)
+        self.drawn += call.args
+        return call
 
     def ask(self, call: Call) -> Reply:
         """Run the learner's code. Raises NotAttempted for a stub, CouldNotRun where there is no result to judge."""
@@ -98,13 +110,24 @@ class Trial:
         right = self.expected(call)
         reply = self._formed(call, right)
         tolerance = tolerance or self.exercise.tolerance
-        problem = compare.value_problem(reply.output, right.output, self.exercise.returns, tolerance)
-        if problem is None and call.cotangents is not None:
-            tensors = [n for n, v in zip(self.exercise.arguments, call.args, strict=False) if torch.is_tensor(v)]
-            problem = compare.gradient_problem(reply, right, tensors, tolerance)
-        if problem is not None:
-            raise WrongValues(problem, self._example(call, reply, right, tolerance))
+        names = self.exercise.returns_of(call.part)
+        if problem := compare.value_problem(reply.output, right.output, names, tolerance):
+            raise WrongValues(_told_of(call, problem), self._example(call, reply, right, tolerance),
+                              self._is_typical(call))
+        if call.cotangents is not None:
+            arguments = self.exercise.arguments_of(call.part)
+            tensors = [n for n, v in zip(arguments, call.args, strict=False) if torch.is_tensor(v)]
+            if problem := compare.gradient_problem(reply, right, tensors, tolerance):
+                raise WrongValues(_told_of(call, problem), self._example(call, reply, right, tolerance))
         return reply
+
+    @contextmanager
+    def beforehand(self) -> Iterator[None]:
+        """For what has to be right before the criterion's own question means anything: wrong values are not its own."""
+        try:
+            yield
+        except WrongValues as wrong:
+            raise ResultFirst from wrong
 
     def must_raise(self, call: Call, kind: str, words: Sequence[str]) -> None:
         """The learner's code raises an exception of this kind, whose text holds all of these words."""
@@ -121,27 +144,37 @@ class Trial:
         if not holds:
             raise Failed(Difference(message, detail))
 
+    def _is_typical(self, call: Call) -> bool:
+        """Whether all arguments are as the typical case has drawn them, in whatever mode the module is."""
+        return not call.part and bool(call.args) and all(any(a is one for one in self.drawn) for a in call.args)
+
     def _beside(self, call: Call) -> Call:
         return call if self.exercise.beside is None else self.exercise.beside(self.answer, call)
 
     def _formed(self, call: Call, right: Reply) -> Reply:
         reply = self.ask(call)
         floating = any(tensor.is_floating_point() for tensor in tensors_in(call.args))
-        if problem := compare.form_problem(reply, right, self.exercise.returns, ", like the input" if floating else ""):
-            raise Failed(problem)
+        names, source = self.exercise.returns_of(call.part), ", like the input" if floating else ""
+        if problem := compare.form_problem(reply, right, names, source):
+            raise Failed(_told_of(call, problem))
         return reply
 
     def _example(self, call: Call, reply: Reply, right: Reply, tolerance: dict | None) -> Example | None:
         if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
             return None
         yours, expected = (r.output if isinstance(r.output, tuple) else (r.output,) for r in (reply, right))
-        yours, expected = (_taken_apart(self.exercise.returns, outputs) for outputs in (yours, expected))
+        yours, expected = (_taken_apart(self.exercise.returns_of(call.part), outputs) for outputs in (yours, expected))
         results, tolerance = {}, tolerance or self.exercise.tolerance
         for name, right in expected.items():
             pair = yours[name], right
             results |= first_wrong_rows(name, *pair, tolerance) if _is_long(right) else {name: pair}
-        return Example(_taken_apart(self.exercise.arguments, call.args), results,
+        return Example(_taken_apart(self.exercise.arguments_of(call.part), call.args), results,
                        whole=not any(map(_is_long, expected.values())))
+
+
+def _told_of(call: Call, problem: Difference) -> Difference:
+    """The same, with the name of the method that was called, where it is not the answer itself."""
+    return replace(problem, message=f"In `{call.part}`: {problem.message}") if call.part else problem
 
 
 def _taken_apart(names: Sequence[str], values: Sequence) -> dict[str, Any]:

@@ -51,7 +51,8 @@ class Call:
     """One thing to do with the learner's object.
 
     A function is called with `args`. A class (when `init` is given) is constructed with `init`, gets `weights` by
-    name, is put into train or eval mode, and is then called with `args`: itself, or a part or method of it (`part`).
+    name, is put into train or eval mode, and is then called with `args`: itself, or a part or method of it (`part`,
+    with dots for a part of a part).
 
     args: tensors, plain values, lists of them; a `Seed` or a `Table` where it cannot travel itself.
     cotangents: one tensor for each tensor of the output. When given, every floating tensor among the arguments
@@ -77,12 +78,17 @@ class Call:
 
 @dataclass(frozen=True)
 class CodeError:
-    """An exception of the learner's code: its type, its text, and where it was raised (0: unknown)."""
+    """An exception of the learner's code: its type, its text, and the last line of the answer that was at work.
+
+    line: 0 where it is not known. inside: what that line called, where the exception comes from other code than the
+    answer's, such as a class that was given.
+    """
 
     kind: str
     text: str
     line: int = 0
     source: str = ""
+    inside: str = ""
 
 
 @dataclass

@@ -10,6 +10,7 @@ import dis
 import importlib
 import io
 import linecache
+import operator
 import signal
 import threading
 import traceback
@@ -65,7 +66,7 @@ def run(learner_object: Any, call: Call, rng_seed: int = 0) -> Reply:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit too: an answer must not end the grader
-            reply = _raised(error)
+            reply = _raised(error, learner_object)
     reply.printed = overheard.text
     return reply
 
@@ -77,7 +78,7 @@ def _carry_out(learner_object: Any, call: Call) -> Reply:
     target = learner_object if module is None else module
     largest = Largest()
     with Watch(call.watch) as watch, largest if call.measured else contextlib.nullcontext():
-        output = (getattr(target, call.part) if call.part else target)(*args)
+        output = (operator.attrgetter(call.part)(target) if call.part else target)(*args)
     reply = Reply("returned", output=_data(output), used=tuple(sorted(watch.used)), largest=largest.elements)
     reply.changed = tuple(i for i, value in enumerate(args) if _differs(value, before[i]))
     named = dict(module.named_parameters()) if isinstance(module, torch.nn.Module) else {}
@@ -164,18 +165,33 @@ def _data(value: Any) -> Any:
     return value if value is None or type(value) in (bool, int, str) else Opaque(type(value).__name__)
 
 
-def _raised(error: BaseException) -> Reply:
-    frames = list(traceback.walk_tb(error.__traceback__))
-    frame, line = frames[-1]
+def _raised(error: BaseException, learner_object: Any) -> Reply:
     if isinstance(error, NotImplementedError) and _is_raise_statement(error.__traceback__):
         return Reply("not_attempted")
-    own = [(f, n) for f, n in frames if not f.f_code.co_filename.startswith(LIBRARIES)]
-    source = ""
-    if own:
-        frame, line = own[-1]
-        source = linecache.getline(frame.f_code.co_filename, line).strip()
-    text = str(error)[:500]
-    return Reply("raised", error=CodeError(type(error).__name__, text, line if own else 0, source[:200]))
+    kind, text = type(error).__name__, str(error)[:500]
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)
+           if not frame.f_code.co_filename.startswith(LIBRARIES)]
+    if not own:
+        return Reply("raised", error=CodeError(kind, text))
+    files = _files_of(learner_object)
+    last = max((i for i, (frame, _) in enumerate(own) if frame.f_code.co_filename in files), default=len(own) - 1)
+    frame, line = own[last]
+    source = linecache.getline(frame.f_code.co_filename, line).strip()
+    inside = _owner(own[last + 1][0].f_code.co_qualname) if last + 1 < len(own) else ""
+    return Reply("raised", error=CodeError(kind, text, line, source[:200], inside[:80]))
+
+
+def _files_of(learner_object: Any) -> set[str]:
+    """Where the answer stands: in a notebook, its cell. What else it calls may be given code."""
+    functions = vars(learner_object).values() if isinstance(learner_object, type) else [learner_object]
+    codes = [getattr(getattr(f, "__func__", f), "__code__", None) for f in functions]
+    return {code.co_filename for code in codes if code is not None}
+
+
+def _owner(qualified_name: str) -> str:
+    """The class of a method, or the function itself."""
+    name = qualified_name.rpartition("<locals>.")[2]
+    return name.partition(".")[0]
 
 
 def _is_raise_statement(tb: Any) -> bool:

@@ -141,7 +141,7 @@ def _check_reply(fields: dict) -> None:
 
 
 def _check_error(fields: dict) -> None:
-    for name in ("kind", "text", "source"):
+    for name in ("kind", "text", "source", "inside"):
         if not isinstance(fields[name], str):
             raise WireError(f"An exception whose {name} is no text.")
         fields[name] = fields[name][:500]

@@ -144,6 +144,47 @@ class random_at_the_start(_Norm):
         self.weight = nn.Parameter(torch.randn(d_model))
 
 
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class mean_over_tokens_and_features(_Norm):
+    """You take mean and variance over tokens and features together; each token has its own, over its features."""
+
+    def statistics(self, x):
+        return x.mean(dim=(-2, -1), keepdim=True), x.var(dim=(-2, -1), keepdim=True, unbiased=False)
+
+
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class root_mean_square_norm(_Norm):
+    """You take no mean away, neither above nor in the variance: that is RMSNorm, which later models use."""
+
+    def forward(self, x):
+        return self.weight * x / self.divisor(x.square().mean(dim=-1, keepdim=True)) + self.bias
+
+
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class default_eps_too_small(_Norm):
+    """Your eps is 1e-6 where nobody says anything else; the default that is asked for is 1e-5."""
+
+    def __init__(self, d_model, eps=1e-6):
+        super().__init__(d_model, eps)
+
+
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class keepdim_forgotten(_Norm):
+    """Your mean has lost the last axis, so it does not line up with x; `keepdim=True` keeps an axis of size 1."""
+
+    def statistics(self, x):
+        return x.mean(dim=-1), x.var(dim=-1, unbiased=False)
+
+
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class difference_of_squares(_Norm):
+    """Your variance is E[x^2] - mean^2: with a large mean both are huge, and their difference is rounding."""
+
+    def statistics(self, x):
+        mean = x.mean(dim=-1, keepdim=True)
+        return mean, x.square().mean(dim=-1, keepdim=True) - mean.square()
+
+
 # --- FeedForward -----------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,8 @@ from autograder.exercises.transformer_training import beam_search
 
 
 def _search(model, state, bos, eos, beam_size, max_len, score, *, log_p=torch.log_softmax, own_state=True,
-            ended=lambda words, eos: words[-1:] == [eos], kept=lambda candidates, beam_size: candidates[:beam_size]):
+            stop_early=False, ended=lambda words, eos: words[-1:] == [eos],
+            kept=lambda candidates, beam_size: candidates[:beam_size]):
     """The best words of every row as lists. A beam is (sum, words, state)."""
     rows = []
     for row in range(len(state)):
@@ -25,6 +26,8 @@ def _search(model, state, bos, eos, beam_size, max_len, score, *, log_p=torch.lo
                 gains = log_p(logits[0], dim=-1).tolist()
                 candidates += [(total + gain, [*words, word], after) for word, gain in enumerate(gains)]
             beams = kept(sorted(candidates, key=lambda beam: -beam[0]), beam_size)
+            if stop_early and ended(beams[0][1], eos):
+                break
             if not own_state:  # what the first beam has left behind
                 beams = [(total, words, candidates[0][2]) for total, words, _ in beams]
         rows.append(max(beams, key=lambda beam: score(beam[0], beam[1], eos))[1])
@@ -112,7 +115,7 @@ def multiplied_by_the_length(model, state, bos, eos, beam_size, max_len, length_
 def eos_not_counted(model, state, bos, eos, beam_size, max_len, length_penalty):
     """Your length leaves eos out; it counts like any other word."""
     def score(total, words, eos):
-        return total / max(len([word for word in words if word != eos]), 0.5) ** length_penalty
+        return total / max(len([word for word in words if word != eos]), 1) ** length_penalty
 
     return _filled(_search(model, state, bos, eos, beam_size, max_len, score), eos)
 
@@ -163,3 +166,40 @@ def rest_of_the_row_zero(model, state, bos, eos, beam_size, max_len, length_pena
     tokens = _filled(_search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty)), eos)
     ends = (tokens == eos).int()
     return tokens.masked_fill(ends.cumsum(dim=1) - ends > 0, 0)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beam-score")
+def sentence_of_length_zero(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """Your length leaves eos out, so a row that is eos alone is divided by 0; eos counts like any other word."""
+    def score(total, words, eos):
+        length = len([word for word in words if word != eos])
+        return total / length**length_penalty if length else float("-inf") if length_penalty else total
+
+    return _filled(_search(model, state, bos, eos, beam_size, max_len, score), eos)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beam-score")
+def length_penalty_of_wu(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """You divide by ((5 + length) / 6) ** length_penalty, as Wu et al. do; here it is length ** length_penalty."""
+    def score(total, words, eos):
+        return total / ((5 + len(words)) / 6) ** length_penalty
+
+    return _filled(_search(model, state, bos, eos, beam_size, max_len, score), eos)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
+def stopped_at_the_first_end(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """You stop when the best beam has said eos; others go on, and may win when the lengths are weighed."""
+    rows = _search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), stop_early=True)
+    return _filled(rows, eos)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
+def more_beams_than_words(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """You take beam_size words of each beam, and the vocabulary may be smaller: `min(beam_size, vocab)`."""
+    def log_p(logits, dim):
+        gains = torch.log_softmax(logits, dim)
+        gains.topk(beam_size)  # raises where there are fewer words
+        return gains
+
+    return _filled(_search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), log_p=log_p), eos)

@@ -84,6 +84,30 @@ def one_step_ahead(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
+@noam_learning_rate.misconception(see=f"{CHAPTER}#mistake-warmup")
+def power_without_brackets(step, d_model, warmup):
+    """`d_model ** -1/2` is half of 1 / d_model, because the power comes first; write `d_model ** -0.5`."""
+    if step == 0:
+        return 0.0
+    return d_model**-1 / 2 * min(step**-0.5, step * warmup**-1.5)
+
+
+@noam_learning_rate.misconception(see=f"{CHAPTER}#mistake-warmup")
+def warmup_to_the_minus_half(step, d_model, warmup):
+    """You multiply step by warmup ** -0.5; only with warmup ** -1.5 the lines meet at step warmup."""
+    if step == 0:
+        return 0.0
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
+
+
+@noam_learning_rate.misconception(see=f"{CHAPTER}#mistake-warmup")
+def peak_without_warmup(step, d_model, warmup):
+    """Your largest rate is d_model ** -0.5 whatever warmup is; it is (d_model * warmup) ** -0.5."""
+    if step == 0:
+        return 0.0
+    return d_model**-0.5 * min((step / warmup) ** -0.5, step / warmup)
+
+
 # --- smoothed_cross_entropy ------------------------------------------------------------------------------------
 
 
@@ -193,3 +217,48 @@ def probabilities_for_logarithms(logits, target, pad, smoothing):
     wanted[..., pad] = 0.0
     wanted.scatter_(-1, target.unsqueeze(-1), 1.0 - smoothing)
     return -(wanted * p).sum(dim=-1)[target != pad].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def divergence_returned(logits, target, pad, smoothing):
+    """You return the KL divergence, which is the cross-entropy less the entropy of the target distribution."""
+    log_p = torch.log_softmax(logits, dim=-1)
+    wanted = torch.full_like(log_p, smoothing / (logits.size(-1) - 2))
+    wanted[..., pad] = 0.0
+    wanted.scatter_(-1, target.unsqueeze(-1), 1.0 - smoothing)
+    return (torch.xlogy(wanted, wanted) - wanted * log_p).sum(dim=-1)[target != pad].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def pad_taken_out_of_the_softmax(logits, target, pad, smoothing):
+    """You hide pad from the softmax as well; only the target distribution gives it nothing."""
+    hidden = torch.zeros(logits.size(-1), dtype=torch.bool)
+    hidden[pad] = True
+    logits = logits.masked_fill(hidden, -1e9)
+    return smoothed(logits, target, pad, smoothing / (logits.size(-1) - 2), smoothing)[target != pad].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def softmax_over_the_tokens(logits, target, pad, smoothing):
+    """Your softmax runs over the tokens of a sentence; it runs over the vocabulary, the last axis."""
+    log_p = torch.log_softmax(logits, dim=1)
+    wanted = torch.full_like(log_p, smoothing / (logits.size(-1) - 2))
+    wanted[..., pad] = 0.0
+    wanted.scatter_(-1, target.unsqueeze(-1), 1.0 - smoothing)
+    return -(wanted * log_p).sum(dim=-1)[target != pad].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def pad_is_always_token_zero(logits, target, pad, smoothing):
+    """You take 0 for padding; the argument `pad` says which token it is."""
+    return smoothed(logits, target, 0, smoothing / (logits.size(-1) - 2), smoothing)[target != 0].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def tiny_number_in_the_logarithm(logits, target, pad, smoothing):
+    """You add 1e-9 to a softmax before the logarithm, which bends every loss; log_softmax needs no such help."""
+    log_p = torch.log(torch.softmax(logits, dim=-1) + 1e-9)
+    wanted = torch.full_like(log_p, smoothing / (logits.size(-1) - 2))
+    wanted[..., pad] = 0.0
+    wanted.scatter_(-1, target.unsqueeze(-1), 1.0 - smoothing)
+    return -(wanted * log_p).sum(dim=-1)[target != pad].mean()

@@ -10,7 +10,7 @@ from autograder.reference.positional_encoding import PositionalEncoding
 from autograder.reference.transformer import DecoderLayer, EncoderLayer
 
 
-class _Whole(nn.Module):
+class Whole(nn.Module):
     """What the wrong models below have in common: all is right, and each of them replaces one part."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
@@ -56,7 +56,7 @@ class _Whole(nn.Module):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-embedding")
-class embeddings_not_scaled(_Whole):
+class embeddings_not_scaled(Whole):
     """You do not multiply the embeddings by the root of d_model; the positions then drown them."""
 
     def embed(self, embedding, tokens):
@@ -64,7 +64,7 @@ class embeddings_not_scaled(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-embedding")
-class positions_scaled_too(_Whole):
+class positions_scaled_too(Whole):
     """You multiply by the root of d_model after the positions were added; only the embeddings are scaled."""
 
     def embed(self, embedding, tokens):
@@ -72,7 +72,7 @@ class positions_scaled_too(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-embedding")
-class no_positions(_Whole):
+class no_positions(Whole):
     """You add no positions, so the model cannot tell one order of the words from another."""
 
     def embed(self, embedding, tokens):
@@ -83,7 +83,7 @@ class no_positions(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-stack")
-class one_layer_many_times(_Whole):
+class one_layer_many_times(Whole):
     """Your stack is one layer many times over: `[layer] * N` holds the same weights N times."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
@@ -94,7 +94,7 @@ class one_layer_many_times(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-stack")
-class layers_in_a_plain_list(_Whole):
+class layers_in_a_plain_list(Whole):
     """Your layers stand in a plain list, so the model does not know their parameters; use nn.ModuleList."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
@@ -106,7 +106,7 @@ class layers_in_a_plain_list(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-stack")
-class every_layer_reads_the_embeddings(_Whole):
+class every_layer_reads_the_embeddings(Whole):
     """Each of your encoder layers starts from the embeddings; a layer reads what the one before it gave."""
 
     def encode(self, src, src_mask=None):
@@ -117,7 +117,7 @@ class every_layer_reads_the_embeddings(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-stack")
-class layer_beside_layer(_Whole):
+class layer_beside_layer(Whole):
     """Your decoder layer i reads encoder layer i; every decoder layer reads the last encoder layer's output."""
 
     def forward(self, src, tgt, src_mask=None, tgt_mask=None):
@@ -129,7 +129,7 @@ class layer_beside_layer(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-stack")
-class source_embedded_only(_Whole):
+class source_embedded_only(Whole):
     """Your decoder reads the embedded source; the encoder layers have not been run."""
 
     def encode(self, src, src_mask=None):
@@ -137,7 +137,7 @@ class source_embedded_only(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-norm-place")
-class normalised_at_the_end(_Whole):
+class normalised_at_the_end(Whole):
     """You normalise once more after the last layer; Post-LN layers end with a norm, so none is asked for here."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
@@ -153,7 +153,7 @@ class normalised_at_the_end(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class source_mask_in_the_encoder_only(_Whole):
+class source_mask_in_the_encoder_only(Whole):
     """Your decoder does not get src_mask, so cross-attention reads the padding of the source."""
 
     def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
@@ -161,7 +161,7 @@ class source_mask_in_the_encoder_only(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class source_mask_in_the_decoder_only(_Whole):
+class source_mask_in_the_decoder_only(Whole):
     """Your encoder does not get src_mask, so its tokens read the padding."""
 
     def encode(self, src, src_mask=None):
@@ -169,7 +169,7 @@ class source_mask_in_the_decoder_only(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class target_mask_lost(_Whole):
+class target_mask_lost(Whole):
     """Your decoder layers do not get tgt_mask, so a word sees the words that it should predict."""
 
     def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
@@ -177,7 +177,7 @@ class target_mask_lost(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class pad_mask_turned_around(_Whole):
+class pad_mask_turned_around(Whole):
     """Your make_pad_mask is True where padding stands; True means that a token may be read."""
 
     @staticmethod
@@ -186,7 +186,7 @@ class pad_mask_turned_around(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class pad_is_always_zero(_Whole):
+class pad_is_always_zero(Whole):
     """Your make_pad_mask compares with 0; its second argument says which token is padding."""
 
     @staticmethod
@@ -195,7 +195,7 @@ class pad_is_always_zero(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class causal_mask_turned_around(_Whole):
+class causal_mask_turned_around(Whole):
     """Your make_causal_mask is True for the future; True means that a token may be read."""
 
     @staticmethod
@@ -204,7 +204,7 @@ class causal_mask_turned_around(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
-class causal_mask_without_the_diagonal(_Whole):
+class causal_mask_without_the_diagonal(Whole):
     """Your make_causal_mask forbids a token to read itself; the diagonal is True."""
 
     @staticmethod
@@ -216,7 +216,7 @@ class causal_mask_without_the_diagonal(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-logits")
-class probabilities_returned(_Whole):
+class probabilities_returned(Whole):
     """You return probabilities; the loss takes a softmax itself, so `forward` gives logits."""
 
     def forward(self, src, tgt, src_mask=None, tgt_mask=None):
@@ -224,7 +224,7 @@ class probabilities_returned(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-logits")
-class hidden_states_returned(_Whole):
+class hidden_states_returned(Whole):
     """Your `forward` returns hidden states; the projection to the target's vocabulary is missing."""
 
     def forward(self, src, tgt, src_mask=None, tgt_mask=None):
@@ -232,7 +232,7 @@ class hidden_states_returned(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-logits")
-class decode_projects_already(_Whole):
+class decode_projects_already(Whole):
     """Your `decode` gives logits; it gives hidden states, and `forward` projects them."""
 
     def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
@@ -243,7 +243,7 @@ class decode_projects_already(_Whole):
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-dropout")
-class layers_with_their_own_dropout(_Whole):
+class layers_with_their_own_dropout(Whole):
     """Your layers keep their default dropout of 0.1; pass the model's `dropout` on to them."""
 
     def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,

@@ -9,13 +9,14 @@ from typing import Any
 
 import torch
 
-from autograder.judging.report import COULD_NOT_RUN, FAILED, PASSED, Example, Outcome, Report
-from autograder.reporting.text import headline, messages, points, rounded, summary, title
+from autograder.judging.report import COULD_NOT_RUN, FAILED, NOT_LOOKED_AT, PASSED, Example, Outcome, Report
+from autograder.reporting.text import first_of_all, headline, messages, points, rounded, summary, title
 from autograder.settings import book_link
 
-ACCENT = {PASSED: "#2a9d6f", FAILED: "#c8553d", COULD_NOT_RUN: "#b58900"}
-SIGN = {PASSED: "✓", FAILED: "✗", COULD_NOT_RUN: "?"}
-WORD = {PASSED: "Holds", FAILED: "Does not hold", COULD_NOT_RUN: "Could not be checked"}
+ACCENT = {PASSED: "#2a9d6f", FAILED: "#c8553d", NOT_LOOKED_AT: "#808080", COULD_NOT_RUN: "#b58900"}
+SIGN = {PASSED: "✓", FAILED: "✗", NOT_LOOKED_AT: "…", COULD_NOT_RUN: "?"}
+WORD = {PASSED: "Holds", FAILED: "Does not hold", NOT_LOOKED_AT: "Not looked at yet",
+        COULD_NOT_RUN: "Could not be checked"}
 CARD = "border-left: 4px solid {accent}; padding: 0.4em 0 0.4em 1em; margin: 0.5em 0; max-width: 46em; line-height: 1.5"
 QUIET = "opacity: 0.75"
 # JupyterLab takes the triangle away from what can be unfolded; this brings it back.
@@ -29,13 +30,15 @@ def as_html(report: Report) -> str:
     style = CARD.format(accent=ACCENT[state])
     parts = [f'<section class="autograder-report" aria-label="Report on {escape(report.exercise)}" style="{style}">',
              f'<p style="margin: 0"><strong>{escape(headline(report))}</strong><br>{escape(summary(report))}</p>']
+    parts += [f'<p style="margin: 0.6em 0">{code_marked(sentence)}</p>' for sentence in first_of_all(report)]
     parts += [_diagnosis(name, *report.explanations[name]) for name in report.diagnoses]
     if report.attempted:
-        wrong = [outcome for outcome in report.outcomes if outcome.status != PASSED]
+        wrong = [outcome for outcome in report.outcomes if outcome.status in (FAILED, COULD_NOT_RUN)]
         said = messages(report)
         parts += [_outcome(outcome, said) for outcome in wrong[:1]]
         parts.append(_the_other_failures(wrong[1:], said))
-        parts.append(_what_holds([outcome for outcome in report.outcomes if outcome.status == PASSED]))
+        parts.append(_folded("Not looked at before the result is right", report, NOT_LOOKED_AT))
+        parts.append(_folded("What holds", report, PASSED))
     if report.printed and report.score < report.points:
         parts.append(f"<details>{SUMMARY}What your code printed</summary><pre>{escape(report.printed)}</pre></details>")
     return "".join(parts) + "</section>"
@@ -87,11 +90,13 @@ def _the_other_failures(outcomes: list[Outcome], said: dict[str, str]) -> str:
             + "".join(_outcome(outcome, said) for outcome in outcomes) + "</details>")
 
 
-def _what_holds(outcomes: list[Outcome]) -> str:
-    if not outcomes:
+def _folded(heading: str, report: Report, status: str) -> str:
+    """The criteria of one status, a line each."""
+    lines = [_line(outcome) for outcome in report.outcomes if outcome.status == status]
+    if not lines:
         return ""
-    items = "".join(f'<li style="list-style: none">{_line(outcome)}</li>' for outcome in outcomes)
-    return (f"<details>{SUMMARY}What holds ({len(outcomes)})</summary>"
+    items = "".join(f'<li style="list-style: none">{line}</li>' for line in lines)
+    return (f"<details>{SUMMARY}{heading} ({len(lines)})</summary>"
             f'<ul style="padding-left: 0.5em; margin: 0.3em 0">{items}</ul></details>')
 
 

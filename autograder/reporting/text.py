@@ -5,10 +5,11 @@ from typing import Any
 
 import torch
 
-from autograder.judging.report import FAILED, NOT_ATTEMPTED, PASSED, Example, Report
+from autograder.judging.report import COULD_NOT_RUN, FAILED, NOT_ATTEMPTED, NOT_LOOKED_AT, PASSED, Example, Report
 from autograder.settings import book_link
 
-MARKS = {PASSED: "holds", FAILED: "does not hold", "could_not_run": "could not be checked"}
+MARKS = {PASSED: "holds", FAILED: "does not hold", NOT_LOOKED_AT: "not looked at yet",
+         COULD_NOT_RUN: "could not be checked"}
 
 
 def points(number: float) -> str:
@@ -32,10 +33,17 @@ def summary(report: Report) -> str:
         return "Not attempted yet: replace the stub in the answer cell, run it, then run this cell again."
     if report.needs_a_person:
         return "Part of this could not be checked. A person should look."
-    failed = sum(outcome.status != PASSED for outcome in report.outcomes)
-    if not failed:
+    failed, waiting = (sum(o.status == status for o in report.outcomes) for status in (FAILED, NOT_LOOKED_AT))
+    if not failed and not waiting:
         return f"All {len(report.outcomes)} criteria hold."
-    return f"{failed} of {len(report.outcomes)} criteria {'does' if failed == 1 else 'do'} not hold yet."
+    later = f"; {waiting} {'is' if waiting == 1 else 'are'} not looked at before the result is right" if waiting else ""
+    return f"{failed} of {len(report.outcomes)} criteria {'does' if failed == 1 else 'do'} not hold yet{later}."
+
+
+def first_of_all(report: Report) -> list[str]:
+    """What is said before anything else: the parts that are wrong by themselves."""
+    return [f"First look at `{part}`: called by itself it does not give what a right `{exercise}` gives."
+            for part, exercise in report.broken.items()]
 
 
 def messages(report: Report) -> dict[str, str]:
@@ -43,14 +51,15 @@ def messages(report: Report) -> dict[str, str]:
     told, said = set(), {}
     for outcome in report.outcomes:
         message = "" if outcome.message == NOT_ATTEMPTED else outcome.message
-        said[outcome.criterion] = "The same as above." if message and message in told else message
+        again = "" if outcome.status == NOT_LOOKED_AT else "The same as above."
+        said[outcome.criterion] = again if message and message in told else message
         told.add(message)
     return said
 
 
 def as_text(report: Report) -> str:
     """The whole report."""
-    lines, said = [headline(report), summary(report)], messages(report)
+    lines, said = [headline(report), summary(report), *first_of_all(report)], messages(report)
     for name, (sentence, see) in report.explanations.items():
         lines += [f"Looks like: {title(name)}. {sentence}", f"  Read: {book_link(see)}"]
     if report.attempted:

@@ -28,7 +28,8 @@ def test_a_wrong_answer_loses_marks_and_gets_no_wrong_name(name, slip, seeds):
         assert set(report.diagnoses) <= {NAMED.get((name, slip))}, f"seed {seed}"
 
 
-@pytest.mark.parametrize("name", ["sinusoidal_encoding", "shift_matrix", "alibi_bias"])
+@pytest.mark.parametrize("name", ["sinusoidal_encoding", "shift_matrix", "alibi_bias", "Encoder",
+                                  "Transformer"])
 def test_every_report_is_short_enough_to_read(name):
     """Of a long result, such as a table of 600 rows, the first wrong rows are shown and no more."""
     for slip, answer in WRONG[name].items():

@@ -138,3 +138,40 @@ def test_only_plain_data_comes_back():
     assert reply.output[1] == (1, 2.5, "a")
     assert reply.output[3] == Opaque("object")
     assert len(tensors_in(reply.output)) == 2
+
+
+GIVEN = """
+class Given:
+    def __call__(self, x):
+        return self.half(x)
+
+    def half(self, x):
+        return x / 0
+"""
+ANSWER = """
+def helper(x):
+    return Given()(x)
+
+
+class Answer:
+    def forward(self, x):
+        return helper(x)
+
+
+def answer(x):
+    return Answer().forward(x)
+"""
+
+
+@pytest.mark.parametrize("name, part", [("answer", ""), ("Answer", "forward")])
+def test_an_error_in_given_code_points_to_the_last_line_of_the_answer(name, part):
+    names = {}
+    for place, source in (("<given>", GIVEN), ("<answer>", ANSWER)):  # as two cells of a notebook
+        exec(compile(source, place, "exec"), names)
+    error = run(names[name], Call((1,), init=() if part else None, part=part)).error
+    assert (error.kind, error.line, error.inside) == ("ZeroDivisionError", 3, "Given")
+
+
+def test_an_error_in_the_answer_itself_is_inside_nothing():
+    error = run(lambda x: x / 0, Call((1,))).error
+    assert error.line > 0 and error.inside == ""

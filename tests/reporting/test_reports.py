@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -109,3 +110,18 @@ def test_no_minus_zero_is_printed():
     text = example_as_text(Example({}, {"bias": (torch.tensor([-0.0, 1.0]), torch.tensor([[-0.0]]))}))
     assert text == "bias, yours: [0.0, 1.0]\nbias, right: [[0.0]]"
     assert "-0" not in _cell(-0.0, wrong=False)
+
+
+def test_criteria_that_wait_have_words_of_their_own(wrong):
+    text, html = as_text(wrong), as_html(wrong)
+    waiting = [outcome for outcome in wrong.outcomes if outcome.status == "not_looked_at"]
+    assert waiting and text.count("[not looked at yet]") == html.count("Not looked at yet:") == len(waiting)
+    assert f"{len(waiting)} are not looked at before the result is right." in text
+    assert text.count("This is judged as soon as the result is right.") == 1 and "The same as above" not in text
+    assert f"Not looked at before the result is right ({len(waiting)})" in html
+    assert {outcome["status"] for outcome in as_data(wrong)["outcomes"]} == {"failed", "not_looked_at", "passed"}
+
+
+def test_a_part_that_is_wrong_comes_first(wrong):
+    report = replace(wrong, broken={"ffn": "FeedForward"})
+    assert as_text(report).splitlines()[2].startswith("First look at `ffn`") and "<code>ffn</code>" in as_html(report)

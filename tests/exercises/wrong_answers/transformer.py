@@ -159,6 +159,7 @@ FEED_FORWARD = {
 WRONG = {"LayerNorm": LAYER_NORM, "FeedForward": FEED_FORWARD}
 
 NAMED = {
+    ("LayerNorm", "two axes"): "mean_over_tokens_and_features",
     ("LayerNorm", "eps squared"): "eps_forgotten",
     ("LayerNorm", "eps for small deviations only"): "eps_forgotten",
 }

@@ -111,5 +111,8 @@ WRONG = {"noam_learning_rate": NOAM, "smoothed_cross_entropy": SMOOTHED}
 
 NAMED = {
     ("noam_learning_rate", "warmup to the 1.5"): "never_warmed_up",
+    ("noam_learning_rate", "relative to the peak"): "peak_without_warmup",
+    ("smoothed_cross_entropy", "pad 0 always"): "pad_is_always_token_zero",
+    ("smoothed_cross_entropy", "pad hidden in the softmax"): "pad_taken_out_of_the_softmax",
     ("smoothed_cross_entropy", "the library's smoothing"): "shared_among_all",
 }

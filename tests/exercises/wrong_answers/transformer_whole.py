@@ -152,4 +152,9 @@ TRANSFORMER = {
 
 WRONG = {"Transformer": TRANSFORMER}
 
-NAMED = {}
+NAMED = {
+    ("Transformer", "embeddings divided by the root"): "divided_by_the_root_of_d_model",
+    ("Transformer", "embeddings times d_model"): "multiplied_by_d_model",
+    ("Transformer", "target without positions"): "positions_in_the_encoder_only",
+    ("Transformer", "masks of its own"): "masks_made_in_forward",
+}
