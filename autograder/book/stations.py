@@ -61,7 +61,7 @@ STATIONS = [
     Station("09_comparison", "the square, and when to pay it", "n²·d    n·d²    k·n·d²",
             "path: 1, n − 1, log n", "n² numbers a head, unless in blocks", "claim-c90"),
     Station("10_families", "three models from the same blocks", "encoder,  decoder,  both",
-            "(batch, n) → (batch, n, vocab)", "one pass to read, one for each word said", ""),
+            "(batch, n) → (batch, n, vocab)", "one pass to read, one for each word said", "claim-c101"),
     Station("11_questions", "what breaks, and how it shows", "x + Sublayer(LayerNorm(x))",
             "ten broken Transformers", "2·16·4000² bytes: 512 MB of scores", ""),
     Station("12_takeaways", "what to keep", "attend, compute, N times",
