@@ -57,8 +57,8 @@ class Collection:
         """What will lie beside the notebook: the learner's files, under the instructor's of the same name."""
         coursedir = self.converter.coursedir
         source = coursedir.format_path(coursedir.source_directory, ".", self.assignment)
-        own = {str(Path(source) / name) for name in self.converter.exclude_overwriting.get(self.assignment, [])}
+        own = {Path(source) / name for name in self.converter.exclude_overwriting.get(self.assignment, [])}
         found = {Path(name).relative_to(top).as_posix(): Path(name) for top in (str(place), source)
-                 for name in find_all_files(top, [*coursedir.ignore, "*.ipynb"]) if name not in own}
+                 for name in find_all_files(top, [*coursedir.ignore, "*.ipynb"]) if Path(name) not in own}
         return materials(found.items())
 
