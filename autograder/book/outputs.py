@@ -15,10 +15,13 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from tqdm import tqdm
 
-from autograder.book.chapters import BOOK
+from autograder.book.chapters import BOOK, CHAPTERS
 
 IGNORED = "nbval-ignore-output"
 """Tag of cells whose output nobody compares: training with its progress bar."""
+
+LOOKS_BACK = CHAPTERS[-1].id
+"""This chapter reads what the others have stored, so it runs after them."""
 
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3", "file_extension": ".py"}
 """No version: a chapter run with another Python 3 must not look changed."""
@@ -150,13 +153,15 @@ def main(argv: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     lines, failed = [], False
-    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        jobs = {pool.submit(update, path, options.timeout, i): path for i, path in enumerate(paths)}
-        for job in as_completed(jobs):
-            try:
-                lines.append(f"{jobs[job].stem}: {'stored' if job.result() else 'nothing changed'}")
-            except ChapterError as error:
-                failed = True
-                lines.append(f"{error}\n  The stored notebook is as it was.")
+    last = [path for path in paths if path.stem == LOOKS_BACK]
+    for part in ([path for path in paths if path not in last], last):
+        with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+            jobs = {pool.submit(update, path, options.timeout, i): path for i, path in enumerate(part)}
+            for job in as_completed(jobs):
+                try:
+                    lines.append(f"{jobs[job].stem}: {'stored' if job.result() else 'nothing changed'}")
+                except ChapterError as error:
+                    failed = True
+                    lines.append(f"{error}\n  The stored notebook is as it was.")
     print("\n".join(lines) if lines else "There are no chapters to run.")
     return 1 if failed else 0

@@ -61,6 +61,18 @@ def test_one_broken_chapter_does_not_stop_another(tmp_path, monkeypatch, capsys)
     assert nbformat.read(good, as_version=4).cells[1].outputs[0].text == "1\n"
 
 
+def test_the_chapter_that_looks_back_runs_after_the_others(tmp_path, monkeypatch):
+    """It prints what the others stored."""
+    back = notebook(
+        tmp_path / f"{outputs.LOOKS_BACK}.ipynb",
+        "import nbformat\nprint(nbformat.read('01_a.ipynb', 4).cells[1].outputs[0].text)",
+    )
+    first = notebook(tmp_path / "01_a.ipynb", "import time\ntime.sleep(2)\nprint('new')")
+    monkeypatch.setattr(outputs, "find", lambda names: [back, first])
+    assert main([]) == 0
+    assert nbformat.read(back, as_version=4).cells[1].outputs[0].text == "new\n\n"
+
+
 def test_a_cell_that_takes_too_long_is_named(chapter):
     notebook(chapter, "x = 1", "import time\ntime.sleep(60)")
     with pytest.raises(ChapterError, match=r"01_try, cell 2 \(cell-1\): took longer than 2 seconds"):
