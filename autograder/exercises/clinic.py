@@ -7,6 +7,7 @@ import torch
 
 from autograder.exercises.questions import CHAPTER
 from autograder.exercises.transformer import D_FF, D_MODEL, HEADS, layer_weights, linear_weights, must_drop
+from autograder.exercises.transformer_training import same_loss
 from autograder.judging.compare import close, form_problem
 from autograder.judging.exercise import Criterion, Exercise
 from autograder.judging.inputs import Inputs
@@ -194,7 +195,7 @@ def any_number_of_layers(trial: Trial) -> None:
     trial.must_agree(replace(call, init=(1, *call.init[1:])))
 
 
-clinic_8 = _patient(8)
+clinic_8 = _patient(8, agreement=same_loss)
 add_standard_criteria(clinic_8, values=1, gradients=0.5,
                       sentence="The loss is the mean over the real tokens of all sentences.")
 

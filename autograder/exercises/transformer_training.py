@@ -75,7 +75,7 @@ def _smoothed_case(given: Inputs) -> Call:
     return Call((given.normal(s.heads, s.keys, s.vocab, scale=2.0), given.laid_out(target), 0, 0.3))
 
 
-def _same_loss(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
+def same_loss(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
     """Closer than usual: the mistakes lie near each other, and a loss is a single number."""
     return all_the_same(calls, mine, theirs) and all(
         torch.allclose(a.output.double(), b.output.double(), rtol=2e-6, atol=1e-7)
@@ -84,7 +84,7 @@ def _same_loss(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Re
 
 smoothed_cross_entropy = Exercise(
     "smoothed_cross_entropy", CHAPTER, training.smoothed_cross_entropy, _smoothed_case, returns=("loss",),
-    off_limits=("label_smoothing",), agreement=_same_loss,
+    off_limits=("label_smoothing",), agreement=same_loss,
     hints=("Write down what one token's target distribution looks like for a vocabulary of five words.",
            "1 - smoothing at the target; pad gets 0; the V - 2 others share smoothing equally.",
            "The loss of a token is minus the sum of that distribution times the log-probabilities.",
