@@ -49,3 +49,16 @@ def test_every_chapter_that_teaches_has_terms():
     assert {f"{chapter.id}.ipynb" for chapter in CHAPTERS if chapter.file() and chapter.exercises} <= set(
         re.findall(r"\((\w+\.ipynb)#", TEXT)
     ), "a chapter without a term in the glossary"
+
+
+EMPHASIS = {"tired", "forbidden", "latest", "left"}
+"""Bold words that are no terms: words of examples, and what must not be overlooked."""
+
+
+@pytest.mark.parametrize("chapter", [c for c in CHAPTERS if c.exercises and c.file()], ids=lambda chapter: chapter.id)
+def test_a_term_that_a_chapter_introduces_in_bold_is_explained(chapter):
+    """A bold beginning of a paragraph ends in a full stop or a colon; the rest of what is bold are terms."""
+    bold = re.findall(r"\*\*([^*\n]+[^*\n.:?!])\*\*", prose(chapter.file().name))
+    known = TEXT.lower()
+    missing = {term for term in bold if term.lower() not in EMPHASIS and term.lower().rstrip("s") not in known}
+    assert not missing, f"not in book/glossary.md: {', '.join(sorted(missing))}"
