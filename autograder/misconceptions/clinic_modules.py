@@ -186,7 +186,7 @@ class _Net(nn.Module):
 
 @clinic_9.misconception(see=f"{CHAPTER}#mistake-dropout-in-evaluation")
 class dropout_in_evaluation(_Net):
-    """`F.dropout` drops in any mode unless it is told `training=self.training`; `nn.Dropout` knows by itself."""
+    """Your `F.dropout` drops in any mode: it must be told `training=self.training`; `nn.Dropout` knows by itself."""
 
     def forward(self, x):
         return self.linear2(F.dropout(torch.relu(self.linear1(x)), self.rate))
