@@ -46,8 +46,14 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.LimitOutput",
     "autograder.classroom.state.SaveGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
+]  # not CheckCellMetadata: the exporter put the instructor's own metadata back
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
 ]
+c.Exporter.optimistic_validation = True  # once at the end, and not after every preprocessor
 
 c.ExportApp.plugin_class = "autograder.classroom.export.Spreadsheet"
 c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {("language_info", "name"), ("autograder",)}

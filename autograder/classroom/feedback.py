@@ -6,6 +6,7 @@ renders the notebook below it with the template in `feedback_template/`.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 
@@ -174,8 +175,15 @@ class PageRenderer(IPythonRenderer):
 
 def markdown(source: str, attachments=None) -> str:
     """Markdown as harmless HTML."""
+    return _rendered(source, attachments) if attachments else _rendered_once(source)
+
+
+def _rendered(source: str, attachments=None) -> str:
     renderer = PageRenderer(escape=False, exclude_anchor_links=True, attachments=attachments or {})
     return sanitise(MarkdownWithMath(renderer=renderer).render(source))
+
+
+_rendered_once = lru_cache(maxsize=1_024)(_rendered)  # the tasks are the same on everybody's page
 
 
 def inline_markdown(source: str) -> str:
@@ -226,7 +234,8 @@ class FeedbackExporter(HTMLExporter):
 
     def default_filters(self):
         yield from super().default_filters()
-        yield "highlight_code", Highlight2HTML(pygments_lexer="python", parent=self)
+        highlight = lru_cache(maxsize=1_024)(Highlight2HTML(pygments_lexer="python", parent=self))
+        yield "highlight_code", lambda source, metadata: highlight(source)  # the given cells are the same on every page
         for function in (markdown, inline_markdown, sanitise, marks, only_comments, plain, shortened, capitalize_first):
             yield function.__name__, function
 

@@ -4,7 +4,9 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
+import nbgrader.api
 from nbgrader.api import Gradebook, MissingEntry
 
 import autograder.classroom.patience  # noqa: F401 - for what importing it does
@@ -25,6 +27,20 @@ class Mark:
 def opened(classroom: Classroom) -> Iterator[Gradebook]:
     with Gradebook(classroom.db_url) as gradebook:
         yield gradebook
+
+
+@contextmanager
+def one_engine() -> Iterator[None]:
+    """While this lasts, every Gradebook of this process uses one SQLAlchemy engine.
+
+    nbgrader opens the gradebook a dozen times for each submission, and a new engine compiles each query anew.
+    """
+    create = nbgrader.api.create_engine
+    nbgrader.api.create_engine = cache(create)
+    try:
+        yield
+    finally:
+        nbgrader.api.create_engine = create
 
 
 def full_names(classroom: Classroom) -> dict[str, str]:

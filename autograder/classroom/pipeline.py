@@ -27,7 +27,7 @@ from tqdm import tqdm
 from autograder.classroom.columns import padded, width
 from autograder.classroom.execution import Executed, Execution, outcome
 from autograder.classroom.folders import Classroom
-from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, opened
+from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, one_engine, opened
 from autograder.classroom.steps import LOG, Autograding, Failure, Feedback, Steps
 from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.grading.store import JUDGES
@@ -59,7 +59,7 @@ class Course:
     def grade(self, assignments: list[str]) -> bool:
         """All steps for the given assignments; whether every submission was brought to its end."""
         self.classroom.make()
-        with alone(self.classroom):
+        with alone(self.classroom), one_engine():
             self.steps = Steps(self.classroom)
             self.state = {} if self.force else self._kept_state()
             self._once("roster", self.classroom.roster, self.steps.enrol)

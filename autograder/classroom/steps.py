@@ -68,10 +68,25 @@ class OneByOne:
 class Autograding(OneByOne, Autograde):
     """Grades into the gradebook and the folder `autograded`."""
 
+    failed = ""
+
+    def start(self) -> None:
+        self.made: dict[bool, list] = {}
+        super().start()
+
     def grade(self, student: str, failed: str = "") -> None:
         """failed: why this submission is not to be run."""
-        self.exporter.update_config(Config(SandboxedExecute={"failed": failed}))
+        if failed != self.failed:
+            self.exporter.update_config(Config(SandboxedExecute={"failed": failed}))
+            self.failed, self.made = failed, {}
         self.convert(student)
+
+    def _init_preprocessors(self) -> None:
+        """nbgrader makes them anew for each notebook."""
+        if self._sanitizing not in self.made:
+            super()._init_preprocessors()
+            self.made[self._sanitizing] = self.exporter._preprocessors
+        self.exporter._preprocessors = self.made[self._sanitizing]
 
 
 class Feedback(OneByOne, GenerateFeedback):

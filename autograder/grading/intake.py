@@ -184,8 +184,9 @@ def _locked(cell: NotebookNode) -> bool:
 def _clean(cell: NotebookNode) -> NotebookNode:
     """A cell with what nbgrader needs, and nothing else that travelled with it."""
     facts = cell.metadata.get("nbgrader")
-    make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-    return make(cell.source, id=cell.get("id"), metadata={"nbgrader": facts} if facts else {})
+    ran = {"outputs": [], "execution_count": None} if cell.cell_type == "code" else {}
+    return nbformat.from_dict({"cell_type": cell.cell_type, "id": cell.get("id"), "source": cell.source,
+                               "metadata": {"nbgrader": facts} if facts else {}, **ran})
 
 
 def _extra(answer: Answer, name: str) -> NotebookNode:

@@ -22,7 +22,9 @@ import sys
 
 LOADED = ("torch", "numpy.random", "torch.fx.experimental.symbolic_shapes",  # the last: every first backward loads it
           "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "comm", "IPython.core.completerlib",
-          "IPython.extensions.storemagic", "tornado.platform.asyncio", "tornado.queues", "tornado.gen")
+          "IPython.extensions.storemagic", "tornado.platform.asyncio", "tornado.queues", "tornado.gen",
+          "IPython.core.oinspect", "IPython.core.logger", "IPython.core.debugger", "tomllib",
+          "stack_data", "pygments.formatters.terminal256", "torch._subclasses.schema_check_mode")  # errors and tensors
 NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000 | 0x02000000
 """User, mount, process, network, IPC, host name and cgroup."""
 CAPABILITY_DROP, SET_SECCOMP, SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVILEGES, AMBIENT, CLEAR_ALL = 24, 22, 36, 38, 47, 4
