@@ -3,6 +3,8 @@
 The margins are from seeds 0 to 4; one seed is trained here, and a healthy patient of each kind.
 """
 
+import sys
+
 import pytest
 import torch
 
@@ -99,3 +101,9 @@ def test_examine_shows_a_patient_and_a_part_in_its_place(capsys, monkeypatch):
         assert "patient 8" in printed and "asked for:" in printed and "weight of a word on words" in printed
     with pytest.raises(ValueError, match="no patient 11"):
         examine(11)
+
+
+def test_where_the_patients_are_not_it_says_so(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "autograder.experiments.clinic_chart", None)  # as in a class's sandbox
+    examine(3)
+    assert capsys.readouterr().out == "The patients are not on this machine; your answers are judged without them.\n"
