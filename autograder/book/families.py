@@ -36,17 +36,16 @@ def similarity_picture(sentences: Sequence[str], cosine: Tensor) -> None:
     _, ax = plt.subplots(figsize=(4.5, 3.1))
     heat_map(ax, cosine, [f"{text}  {i}" for i, text in enumerate(sentences, 1)],
              [str(i) for i in range(1, len(sentences) + 1)], decimals=2, vmin=0, vmax=1)
-    ax.tick_params(axis="y", labelsize=8)
     plt.show()
 
 
 def learning_picture(steps: Sequence[int], train: Sequence[float], fresh: Sequence[float], guess: float) -> None:
     """Loss on the text that is learned, and on text that is not; a level line for guessing by frequency alone."""
     _, ax = plt.subplots(figsize=(4.5, 2.7))
-    for name, losses, colour, style in (("chapter 9, never seen", fresh, "orange", "--"),
-                                        ("chapters 1 to 8, learned", train, "blue", "-")):
+    for name, losses, colour, style in (("last tenth, never seen", fresh, "orange", "--"),
+                                        ("the rest, learned", train, "blue", "-")):
         ax.plot(steps, losses, style, color=PALETTE[colour], label=name, marker="o", markersize=4)
-    ax.axhline(guess, color=PALETTE["grey"], linestyle=":", label="frequencies alone, chapter 9")
+    ax.axhline(guess, color=PALETTE["grey"], linestyle=":", label="frequencies alone, last tenth")
     ax.set(xlabel="step", ylabel="loss")
     ax.legend()
     plt.show()
@@ -106,8 +105,7 @@ def _cut(chart: alt.Chart) -> alt.Chart:
 
 
 def _counts(cut: alt.Chart, vocab: int) -> alt.Chart:
-    words = (f"format(datum.kept_sum, ',d') + ' of {vocab:,} tokens, which had ' + format(datum.left_sum, '.0%')"
-             " + (temperature == 1 ? '' : ' at this temperature')")
+    words = f"format(datum.kept_sum, ',d') + ' of {vocab:,} tokens remain: ' + format(datum.left_sum, '.0%')"
     return (cut.transform_filter("datum.rank == 0").transform_calculate(words=words)
             .mark_text(align="left", fontSize=12.5, color=INK).encode(x=alt.value(-60), text="words:N")
             .properties(width=215, height=16))

@@ -32,7 +32,7 @@ def reference(temperature: float, log_k: int, p: float) -> torch.Tensor:
 def test_as_many_tokens_remain_as_in_the_reference(temperature, log_k, p):
     kept = int(reference(temperature, log_k, p).isfinite().sum())
     assert kept <= EXACT or p == 1
-    assert f"{kept:,} of {VOCAB:,} tokens" in drawn(temperature, log_k, p)
+    assert f"{kept:,} of {VOCAB:,} tokens remain" in drawn(temperature, log_k, p)
 
 
 def test_the_likeliest_token_has_the_chance_of_the_reference():
