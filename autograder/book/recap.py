@@ -51,7 +51,7 @@ def figure(value: float) -> str:
 
 def verdict_picture(claims: Sequence[Claim]) -> None:
     """How many claims of each section hold, were corrected or are cited: one bar a section."""
-    _, ax = plt.subplots(figsize=(4.5, 4.2))
+    _, ax = plt.subplots(figsize=(4.5, 5.2))
     sections = list(SECTIONS)
     counts = {section: Counter(c.verdict for c in claims if c.section == section) for section in sections}
     used = [verdict for verdict in COLOURS if any(count[verdict] for count in counts.values())]
