@@ -121,19 +121,27 @@ def chosen_with_the_probability(trial: Trial) -> None:
         trial.require(bool((chosen == bool(right)).all()), f"With a probability of {right:g}, not {what} are chosen.")
 
 
+def _fates(trial: Trial, call: Call) -> Tensor:
+    """Where a chosen token becomes mask_id, after all three shares were found near what they should be."""
+    tokens, mask_id, _, vocab = call.args[:4]
+    inputs, labels = trial.well_formed(call).output
+    chosen, masked, stays = labels != families.IGNORED, inputs == mask_id, inputs == tokens
+    trial.require(bool(chosen.any()), "No token is chosen.")
+    for kind, event, right in (("become mask_id", masked, 0.8 + 0.1 / vocab), ("stay", stays, 0.1 + 0.1 / vocab),
+                               ("become another id", ~masked & ~stays, 0.1 - 0.2 / vocab)):
+        _must_be_near(trial, share_of(event, chosen), right, f"chosen tokens that {kind}")
+    return masked
+
+
 @mlm_batch.criterion(points=1)
 def three_fates(trial: Trial) -> None:
     """Of the chosen, 80 % become mask_id, 10 % a random id, 10 % stay, each for itself and whatever the probability."""
-    for name, probability in (("all", (1.0,)), ("default", ())):
-        inputs, labels = trial.well_formed(_constant(trial.inputs(name), *probability)).output
-        chosen = labels != families.IGNORED
-        trial.require(bool(chosen.any()), "No token is chosen.")
-        for kind, same, right in (("become mask_id", inputs == MASK, 0.8 + 0.1 / VOCAB),
-                                  ("stay", inputs == FREE, 0.1 + 0.1 / VOCAB),
-                                  ("become another id", (inputs != MASK) & (inputs != FREE), 0.1 - 0.2 / VOCAB)):
-            _must_be_near(trial, share_of(same, chosen), right, f"chosen tokens that {kind}")
-        if name == "all":
-            _must_be_independent(trial, inputs == MASK, 0.8 + 0.1 / VOCAB, "become mask_id")
+    masked = _fates(trial, _constant(trial.inputs("all"), 1.0))
+    _must_be_independent(trial, masked, 0.8 + 0.1 / VOCAB, "become mask_id")
+    _fates(trial, _constant(trial.inputs("default")))
+    # Two ids, the mask and the word: half of the random ids are what was there, unless that is avoided.
+    seed = Seed(trial.inputs("two").whole_number(0, 2**31))
+    _fates(trial, Call((torch.ones(ROWS, LENGTH, dtype=torch.int64), 0, [], 2, seed, 1.0)))
 
 
 @mlm_batch.criterion(points=1)
@@ -223,13 +231,13 @@ def the_last_logits_are_free(trial: Trial) -> None:
 def _span_case(given: Inputs) -> Call:
     """Words that return, spans of several lengths, and sentinels in no order, one more than is needed."""
     if given.size in (SMALL, ONES):
-        return Call((given.whole_numbers(1, 9, 4).tolist(), [(1, 2)], [99, 98]))
+        return Call((given.whole_numbers(0, 9, 4).tolist(), [(1, 2)], [99, 98]))
     return _spans(given, 16, [(1, 3), (5, 6), (9, 13)])
 
 
 def _spans(given: Inputs, length: int, spans: list[tuple[int, int]], spare: int = 1) -> Call:
     sentinels = (100 + torch.randperm(20, generator=given.generator))[: len(spans) + spare].tolist()
-    return Call((given.whole_numbers(1, 6, length).tolist(), spans, sentinels))
+    return Call((given.whole_numbers(0, 5, length).tolist(), spans, sentinels))
 
 
 span_corruption = Exercise(

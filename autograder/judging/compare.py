@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from autograder.learner.calls import CodeError, Opaque, Reply
+from autograder.learner.calls import CodeError, Opaque, Reply, tensors_in
 
 TOLERANCES = {torch.float32: (1e-5, 1e-4), torch.float64: (1e-10, 1e-8)}
 """Absolute and relative tolerance by dtype: the order of a sum may differ, the formula may not.
@@ -71,6 +71,8 @@ def _form(found: Any, wanted: Any, names: Sequence[str], what: str, source: str)
     if found is None:
         return Difference("Your code returned None: is a `return` missing?" if what == "the result"
                           else f"{what} is None.")
+    if _was_list(wanted) and what != "the result":  # how long it is, is a question of its values
+        return None if isinstance(found, tuple) else Difference(f"{what} should be a list; yours is {_kind(found)}.")
     if isinstance(wanted, tuple):
         return _tuple_form(found, wanted, names, what, source)
     if isinstance(wanted, torch.Tensor):
@@ -100,6 +102,11 @@ def parts_of(name: str, value: Any) -> list[str]:
     return [f"{name}[{i}]" for i in range(len(value))] if isinstance(value, tuple) else [name]
 
 
+def _was_list(value: Any) -> bool:
+    """Whether a tuple was a list of plain data before it travelled."""
+    return isinstance(value, tuple) and not tensors_in(value)
+
+
 def _tensor_form(found: Any, wanted: torch.Tensor, what: str, source: str) -> Difference | None:
     if not isinstance(found, torch.Tensor):
         return Difference(f"{what} should be a tensor; yours is {_kind(found)}.")
@@ -109,9 +116,10 @@ def _tensor_form(found: Any, wanted: torch.Tensor, what: str, source: str) -> Di
         told = source if wanted.is_floating_point() else ""
         return Difference(f"{what} should be {wanted.dtype}{told}; yours is {found.dtype}.")
     if found.is_floating_point() and bool((~found.isfinite() & wanted.isfinite()).any()):
-        kind = "NaN" if bool(found.isnan().any()) else "infinite values"
-        where = " where the right result has none" if bool(wanted.isinf().any()) else ""
-        return Difference(f"{what} contains {kind}{where}.")
+        if bool(found.isnan().any()):
+            return Difference(f"{what} contains NaN.")
+        if not bool(wanted.isinf().any()):  # otherwise infinity is a value like others
+            return Difference(f"{what} contains infinite values.")
     return None
 
 
@@ -135,7 +143,7 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     """What is wrong with the values of a well-formed output, or None."""
     if isinstance(wanted, tuple):
         parts = zip(found, wanted, names, strict=True)
-        return next((p for f, w, n in parts if (p := value_problem(f, w, parts_of(n, w), tolerance)) is not None), None)
+        return next((p for f, w, n in parts if (p := _part_problem(f, w, n, tolerance)) is not None), None)
     what = "the result" if len(names) != 1 else names[0] if " " in names[0] else f"`{names[0]}`"
     if not isinstance(wanted, torch.Tensor):
         same = close_numbers(found, wanted) if isinstance(wanted, float) else found == wanted
@@ -150,6 +158,13 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     largest = (found.double() - wanted.double())[wrong].abs().max().item()
     detail = f"The largest difference is {largest:.3g}." if math.isfinite(largest) else ""
     return Difference(f"{count} of {what} differ from the right ones.", detail)
+
+
+def _part_problem(found: Any, wanted: Any, name: str, tolerance: dict | None) -> Difference | None:
+    if not _was_list(wanted):
+        return value_problem(found, wanted, parts_of(name, wanted), tolerance)
+    same = list(map(type, found)) == list(map(type, wanted)) and found == wanted
+    return None if same else Difference(f"`{name}` is wrong.", f"Yours is {list(found)}, right is {list(wanted)}.")
 
 
 def close(found: torch.Tensor, wanted: torch.Tensor, tolerance: dict | None = None) -> torch.Tensor:

@@ -163,12 +163,13 @@ class Trial:
         if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
             return None
         yours, expected = (r.output if isinstance(r.output, tuple) else (r.output,) for r in (reply, right))
-        yours, expected = (_taken_apart(self.exercise.returns_of(call.part), outputs) for outputs in (yours, expected))
+        names = self.exercise.returns_of(call.part)
+        yours, expected = (_taken_apart(names, outputs, expected) for outputs in (yours, expected))
         results, tolerance = {}, tolerance or self.exercise.tolerance
         for name, right in expected.items():
             pair = yours[name], right
             results |= first_wrong_rows(name, *pair, tolerance) if _is_long(right) else {name: pair}
-        return Example(_taken_apart(self.exercise.arguments_of(call.part), call.args), results,
+        return Example(_taken_apart(self.exercise.arguments_of(call.part), call.args, call.args), results,
                        whole=not any(map(_is_long, expected.values())))
 
 
@@ -177,11 +178,11 @@ def _told_of(call: Call, problem: Difference) -> Difference:
     return replace(problem, message=f"In `{call.part}`: {problem.message}") if call.part else problem
 
 
-def _taken_apart(names: Sequence[str], values: Sequence) -> dict[str, Any]:
-    """Values by their names, a tuple of tensors as its parts; a tuple of plain data was a list before it travelled."""
+def _taken_apart(names: Sequence[str], values: Sequence, like: Sequence) -> dict[str, Any]:
+    """Values by their names; where `like` has a tuple of tensors, its parts. Another tuple was a list once."""
     shown = {}
-    for name, value in zip(names, values, strict=False):
-        if isinstance(value, tuple) and tensors_in(value):
+    for name, value, right in zip(names, values, like, strict=False):
+        if isinstance(right, tuple) and tensors_in(right):
             shown |= dict(zip(compare.parts_of(name, value), value, strict=True))
         else:
             shown[name] = list(value) if isinstance(value, tuple) else value
