@@ -42,6 +42,7 @@ def _settle() -> None:
     """Leave to the kernel what is the kernel's: its outputs, its event loop, its pool of threads."""
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as it lives
     signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cell that takes too long is interrupted with all that it started
     torch.set_num_threads(1)  # a pool that was started before a fork hangs after it
 
 

@@ -70,6 +70,13 @@ def test_what_is_missing_or_a_stub_gets_nothing():
     assert results(notebook) == ["NameError", "0.0"]
 
 
+def test_a_cell_that_is_interrupted_costs_nothing_that_stands_before_it():
+    notebook = graded(SCORES, check("check(attention_scores)"), "while True: pass", SUM, check("check(weighted_sum)"),
+                      limits=replace(LIMITS, cell_seconds=4))
+    assert results(notebook) == ["4.0", "4.0"] and notebook.metadata["autograder"]["state"] == "graded"
+    assert notebook.cells[3].outputs[-1].ename == "TimeoutError"
+
+
 def test_a_crash_costs_only_its_own_cell():
     notebook = graded(SCORES, check("check(attention_scores)"), "import os; os._exit(1)", SUM,
                       check("check(weighted_sum)"))
