@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from autograder.corpus import SentencePair, article_pair
-from autograder.experiments import extrapolation, results
+from autograder.experiments import extrapolation, feed_forward, norm_place, results
 from autograder.experiments.batches import vocabularies
 from autograder.experiments.both_ways import BothWaysTranslator
 from autograder.experiments.local import LocalTranslator, MonotonicTranslator
@@ -56,7 +56,7 @@ seeds: fewer than `SEEDS`, where the spread is not the point.
 EXAMPLES = 3
 """Translations that are kept for each bucket of lengths, of the first seed."""
 
-ELSEWHERE = {extrapolation.NAME: extrapolation}
+ELSEWHERE = {module.NAME: module for module in (extrapolation, norm_place, feed_forward)}
 """Experiments without translators: modules with a plan, settings and tasks of their own."""
 
 
