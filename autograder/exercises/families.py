@@ -102,6 +102,9 @@ def special_tokens_stay(trial: Trial) -> None:
         trial.require(bool((inputs == tokens)[is_special].all()), "A special token was changed.")
         _must_be_near(trial, share_of(chosen, ~is_special), 0.5,
                       "tokens that are chosen among those that are not special, for a probability of 0.5,")
+        for i in set(range(VOCAB)) - set(special):  # one id that is never chosen hardly shows in the share of all
+            _must_be_near(trial, share_of(chosen, tokens == i), 0.5,
+                          "tokens that are chosen among those with one id, for a probability of 0.5,")
 
 
 @mlm_batch.criterion(points=1)
