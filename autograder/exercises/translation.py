@@ -22,7 +22,7 @@ FILE = "translator.pt"
 DEPTH = (0, 2)
 PARTS = {"half": 40, "eighty": 80, "ninety_five": 200, "alone_or_together": 24, "words_never_seen": 8}
 """How many sentences each criterion has; no sentence comes twice."""
-BATCH, SECONDS = 100, 20.0
+BATCH, SECONDS = 100, 60.0
 """Sentences of one call, and the time that it has."""
 SPECIAL = tuple(Vocabulary([]).words)
 Words = tuple[str, ...]
