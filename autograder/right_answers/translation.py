@@ -21,12 +21,12 @@ def loaded():
 def greedy(model, source, most=40):
     """Tokens (batch, said) without the start; behind a row's end stands anything."""
     mask = Transformer.make_pad_mask(source)
-    decoder, said = CachedDecoder(model), [torch.full((len(source),), Vocabulary.bos)]
-    state = decoder.start(source, mask)
-    while len(said) <= most and not (torch.stack(said, 1) == Vocabulary.eos).any(1).all():
-        logits, state = decoder.step(said[-1], state)
-        said.append(logits.argmax(-1))
-    return torch.stack(said[1:], 1)
+    enc_out, said = model.encode(source, mask), torch.full((len(source), 1), Vocabulary.bos)
+    while said.size(1) <= most and not (said == Vocabulary.eos).any(1).all():
+        causal = Transformer.make_causal_mask(said.size(1))
+        logits = model.proj(model.decode(said, enc_out, mask, causal)[:, -1])
+        said = torch.cat([said, logits.argmax(-1, keepdim=True)], dim=1)
+    return said[:, 1:]
 
 
 @right_answer("translate")
