@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -16,6 +18,8 @@ from autograder.grading.jobs import Job
 from autograder.grading.store import Store
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from autograder.grading.cluster import Done
 
 BAR = "{desc} |{bar:20}| {postfix}, {remaining} to go"
@@ -44,14 +48,27 @@ class Execution:
         self.classroom, self.force, self.workers, self.scheduler = classroom, force, workers, scheduler
         self.store = Store(classroom.executed)
 
-    def __call__(self, assignment: str, students: list[str]) -> Iterator[Executed]:
-        """Each student as soon as all that belongs to the submission has been executed, or cannot be."""
+    @contextmanager
+    def __call__(self, assignment: str, students: list[str]) -> Iterator[Iterator[Executed]]:
+        """Each student as soon as all that belongs to the submission has been executed, or cannot be.
+
+        The workers start in the background, so that whoever takes the results can prepare for them.
+        """
         jobs, aside = self._collect(assignment, students)
         missing = {job.key: job for own in jobs.values() for job in own if self.force or job.key not in self.store}
-        with Progress(assignment, len(students)) as bar:
-            for executed in chain(aside, self._unfold(jobs, missing)):
-                bar.advance(executed.failed or bool(executed.reason))
-                yield executed
+        with Progress(assignment, len(students)) as bar, self._workers(len(missing)) as client:
+            yield map(bar.count, chain(aside, self._unfold(jobs, missing, client)))
+
+    @contextmanager
+    def _workers(self, jobs: int) -> Iterator[Callable[[], "Client"]]:
+        """A function that waits until there are workers, no more of them than jobs."""
+        with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+            yield thread.submit(lambda: stack.enter_context(self._connected(jobs)) if jobs else None).result
+
+    def _connected(self, jobs: int):
+        from autograder.grading.cluster import connected  # Dask takes a second to load
+
+        return connected(min(self.workers, jobs), self.scheduler)
 
     def _collect(self, assignment: str, students: list[str]) -> tuple[dict[str, list[Job]], list[Executed]]:
         os.environ["CLASSROOM"] = str(self.classroom.folder)  # nbgrader's configuration reads it
@@ -66,12 +83,13 @@ class Execution:
                 aside.append(Executed(student, reason=reason, aside=True, again=True))
         return jobs, aside
 
-    def _unfold(self, jobs: dict[str, list[Job]], missing: dict[str, Job]) -> Iterator[Executed]:
+    def _unfold(self, jobs: dict[str, list[Job]], missing: dict[str, Job],
+                client: Callable[[], "Client"]) -> Iterator[Executed]:
         """Keep each result as it comes. Equal submissions share one."""
         waiting = {student: {job.key for job in own} & missing.keys() for student, own in jobs.items()}
         executed = {student: Executed(student) for student in jobs}
         yield from (executed[student] for student, keys in waiting.items() if not keys)
-        for done in self._results(missing):
+        for done in self._results(missing, client):
             result = self._kept(done)
             for student in [student for student, keys in waiting.items() if done.key in keys]:
                 executed[student] = _joined(executed[student], done, result)
@@ -79,12 +97,11 @@ class Execution:
                 if not waiting[student]:
                     yield executed[student]
 
-    def _results(self, missing: dict[str, Job]) -> Iterator["Done"]:
+    def _results(self, missing: dict[str, Job], client: Callable[[], "Client"]) -> Iterator["Done"]:
         if missing:
-            from autograder.grading.cluster import connected, results  # Dask takes a second to load
+            from autograder.grading.cluster import results
 
-            with connected(min(self.workers, len(missing)), self.scheduler) as client:
-                yield from results(client, missing.values())
+            yield from results(client(), missing.values())
 
     def _kept(self, done: "Done") -> dict | None:
         if done.result is None:
@@ -115,11 +132,12 @@ class Progress:
     def __exit__(self, *error) -> None:
         self.bar.close()
 
-    def advance(self, failed: bool) -> None:
+    def count(self, executed: Executed) -> Executed:
         self.done += 1
-        self.failed += failed
+        self.failed += executed.failed or bool(executed.reason)
         self._show()
         self.bar.update()
+        return executed
 
     def _show(self) -> None:
         self.bar.set_postfix_str(f"{self.done} done, {self.failed} failed, {self.total - self.done} left",

@@ -23,6 +23,7 @@ from autograder.classroom.markup import mathml, sanitise
 from autograder.classroom.reports import Mistake, Report, found_report, has_error, mistakes
 from autograder.classroom.state import FAILED, GRADED, PARTLY, ending_of, gave_no_result
 from autograder.grading.hidden import without_hidden_tests
+from autograder.grading.intake import only_comments
 from autograder.settings import book_link
 
 TEMPLATE = Path(__file__).parent / "feedback_template"
@@ -147,10 +148,6 @@ def first_exercise(nb) -> int:
     """Which cell begins the first exercise: the last heading before the first cell that is answered or graded."""
     asked = next((i for i, cell in enumerate(nb.cells) if utils.is_solution(cell) or utils.is_grade(cell)), 0)
     return next((i for i in range(asked, -1, -1) if last_heading(nb.cells[i])), asked)
-
-
-def only_comments(source: str) -> bool:
-    return all(line.lstrip().startswith("#") or not line.strip() for line in source.splitlines())
 
 
 class PageRenderer(IPythonRenderer):

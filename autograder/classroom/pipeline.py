@@ -7,6 +7,7 @@ the end the file of marks. What was graded with the same submission, exercise, c
 """
 
 import argparse
+import gc
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -64,6 +65,7 @@ class Course:
             self.state = {} if self.force else self._kept_state()
             self._once("roster", self.classroom.roster, self.steps.enrol)
             self.names = full_names(self.classroom)
+            gc.freeze()  # what is loaded stays, and is not looked through for garbage again
             incomplete = [assignment for assignment in assignments if not self._assignment(assignment)]
             if not self.classroom.marks.exists():
                 self.state.pop("exported", None)
@@ -99,7 +101,7 @@ class Course:
             seen.pop(student, None)
             shutil.rmtree(self.classroom.autograded / student / assignment, ignore_errors=True)
         self._save()
-        pages = Pages(self.classroom, assignment, self.steps.feedback(assignment), seen)
+        pages = Pages(self.classroom, assignment, partial(self.steps.feedback, assignment), seen)
         again = self._grade(assignment, todo, wanted, pages)
         for student in sorted(set(students) - set(todo)):  # a person may have changed a mark
             pages.write(student) and self._save()
@@ -128,8 +130,9 @@ class Course:
         if not todo:
             return again
         columns = max(width(self.names.get(s, s)) for s in todo)
-        writer = self.steps.autograding(assignment)
-        with closing(self.execution(assignment, todo)) as executions:
+        with self.execution(assignment, todo) as executions:
+            writer = self.steps.autograding(assignment)
+            pages.writer  # noqa: B018 - made while the workers start
             for number, executed in enumerate(executions, start=1):
                 executed = self._write(writer, assignment, executed)
                 student = executed.student
@@ -201,10 +204,14 @@ class Course:
 class Pages:
     """The feedback pages of one assignment; `seen` says what each showed when it was written."""
 
-    def __init__(self, classroom: Classroom, assignment: str, writer: Feedback, seen: dict):
-        self.classroom, self.assignment, self.writer, self.seen = classroom, assignment, writer, seen
+    def __init__(self, classroom: Classroom, assignment: str, start: Callable[[], Feedback], seen: dict):
+        self.classroom, self.assignment, self.start, self.seen = classroom, assignment, start, seen
         self.wanted = self.written = 0
         self.code = digest_of_code(PAGES_DEPEND_ON) + book_url()
+
+    @cached_property
+    def writer(self) -> Feedback:
+        return self.start()
 
     def write(self, student: str) -> bool:
         """Write a student's page, unless it is there and shows what it would show now; whether it was written."""

@@ -173,6 +173,11 @@ def defined_names(source: str) -> frozenset[str]:
     return frozenset(node.name for node in body if isinstance(node, kinds))
 
 
+def only_comments(source: str) -> bool:
+    """Whether there is nothing to run, as in a cell whose hint is still commented out."""
+    return all(line.lstrip().startswith("#") or not line.strip() for line in source.splitlines())
+
+
 def _locked(cell: NotebookNode) -> bool:
     """A cell whose text is the instructor's: set-up, checks, tasks."""
     facts = cell.metadata.get("nbgrader", {})

@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.grading.assertions import Assertions
+from autograder.grading.intake import only_comments
 from autograder.judging.catalogue import find_exercise
 from autograder.judging.judge import judge_answer
 from autograder.reporting.display import as_bundle
@@ -174,7 +175,7 @@ class Run:
         """Run a cell; at a check, leave a copy of the process as it is there."""
         cell = self.notebook.cells[number - 1]
         if not is_check(cell):
-            return self.sandbox.execute(cell.source) if cell.source.strip() else []
+            return self.sandbox.execute(cell.source) if not only_comments(cell.source) else []
         self.copies[number] = None  # as long as there is none
         self.copies[number] = self.sandbox.copy()
         return []

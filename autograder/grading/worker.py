@@ -1,5 +1,6 @@
 """What a local Dask worker does before its first task (Dask's `preload`)."""
 
+import gc
 import os
 import signal
 
@@ -13,3 +14,6 @@ def dask_setup(worker) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # as it must be in what the worker starts
     if not os.environ.get("AUTOGRADER_NO_SANDBOX"):
         fork_server()
+    import autograder.grading.run  # noqa: F401 - torch and the exercises are loaded while the fork server starts too
+
+    gc.freeze()  # they stay: looking through them for garbage would be a good part of the work

@@ -4,6 +4,7 @@ The trusted side has the kernel call `leave` where a check stands, goes on with 
 when the notebook has been run. So what a check sends reaches no cell that shows anything.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -43,6 +44,7 @@ def _settle() -> None:
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as it lives
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cell that takes too long is interrupted with all that it started
+    gc.freeze()  # looking for garbage would copy every page that is shared with the kernel
     torch.set_num_threads(1)  # a pool that was started before a fork hangs after it
 
 
