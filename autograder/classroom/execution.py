@@ -4,8 +4,9 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,34 +55,36 @@ class Execution:
 
         The workers start in the background, so that whoever takes the results can prepare for them.
         """
-        jobs, aside = self._collect(assignment, students)
-        missing = {job.key: job for own in jobs.values() for job in own if self.force or job.key not in self.store}
-        with Progress(assignment, len(students)) as bar, self._workers(len(missing)) as client:
-            yield map(bar.count, chain(aside, self._unfold(jobs, missing, client)))
+        with Progress(assignment, len(students)) as bar, ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+            client = cache(lambda: thread.submit(lambda: stack.enter_context(self._connected(len(students)))))
+            jobs, missing, aside = {}, {}, []
+            for student, own in self._collect(assignment, students):
+                if isinstance(own, Executed):
+                    aside.append(own)
+                    continue
+                jobs[student] = own
+                new = {job.key: job for job in own if self.force or job.key not in self.store}
+                missing |= new
+                new and client()
+            yield map(bar.count, chain(aside, self._unfold(jobs, missing, lambda: client().result())))
 
-    @contextmanager
-    def _workers(self, jobs: int) -> Iterator[Callable[[], "Client"]]:
-        """A function that waits until there are workers, no more of them than jobs."""
-        with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
-            yield thread.submit(lambda: stack.enter_context(self._connected(jobs)) if jobs else None).result
-
-    def _connected(self, jobs: int):
+    def _connected(self, most: int) -> AbstractContextManager["Client"]:
         from autograder.grading.cluster import connected  # Dask takes a second to load
 
-        return connected(min(self.workers, jobs), self.scheduler)
+        return connected(min(self.workers, most), self.scheduler)
 
-    def _collect(self, assignment: str, students: list[str]) -> tuple[dict[str, list[Job]], list[Executed]]:
+    def _collect(self, assignment: str, students: list[str]) -> Iterator[tuple[str, list[Job] | Executed]]:
+        """What has to be executed for each student, or why nothing can be."""
         os.environ["CLASSROOM"] = str(self.classroom.folder)  # nbgrader's configuration reads it
-        collection, jobs, aside = Collection(assignment), {}, []
+        collection = Collection(assignment)
         for student in students:
             try:
-                jobs[student] = collection.jobs(student)
+                yield student, collection.jobs(student)
             except NotTakenIn as reason:
-                aside.append(Executed(student, reason=str(reason), aside=True))
+                yield student, Executed(student, reason=str(reason), aside=True)
             except Exception as fault:  # one submission never stops another
                 reason = f"It could not be taken in: {type(fault).__name__}: {fault}"
-                aside.append(Executed(student, reason=reason, aside=True, again=True))
-        return jobs, aside
+                yield student, Executed(student, reason=reason, aside=True, again=True)
 
     def _unfold(self, jobs: dict[str, list[Job]], missing: dict[str, Job],
                 client: Callable[[], "Client"]) -> Iterator[Executed]:

@@ -197,7 +197,7 @@ class Course:
 
     def _save(self) -> None:
         draft = self.state_file.with_suffix(".part")
-        draft.write_text(json.dumps(self.state, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        draft.write_text(json.dumps(self.state, sort_keys=True) + "\n", encoding="utf-8")
         draft.replace(self.state_file)
 
 
