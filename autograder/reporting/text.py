@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import torch
-
 from autograder.judging.report import COULD_NOT_RUN, FAILED, NOT_ATTEMPTED, NOT_LOOKED_AT, PASSED, Example, Report
 from autograder.settings import book_link
 
@@ -84,9 +82,7 @@ def example_as_text(example: Example) -> str:
 
 def number(value: Any) -> str:
     """A small value, rounded to what a reader can use."""
-    if isinstance(value, torch.Tensor):
-        return str(rounded(value.tolist()))
-    return str(rounded(value))
+    return str(rounded(value.tolist() if hasattr(value, "tolist") else value))
 
 
 def rounded(value: Any) -> Any:
