@@ -5,6 +5,9 @@ from typing import Any
 
 import torch
 
+PATIENCE = 2.5
+"""How many times its seconds a call may take on the clock, where the machine does not let it run."""
+
 
 @dataclass(frozen=True)
 class Seed:
@@ -60,7 +63,7 @@ class Call:
     substitute: sizes of a `SubstituteAttention` that takes the place of the module's own attention; None: its own.
     watch: families of library functions (see `guard.FAMILIES`) whose use is to be reported.
     measured: whether the size of the largest tensor is to be reported, see `memory`; the backward pass is left out.
-    seconds: the call is stopped after this time.
+    seconds: the call is stopped when it has had the processor for so long, or after PATIENCE times as long.
     """
 
     args: tuple = ()

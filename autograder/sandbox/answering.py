@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from autograder.learner.calls import Call, CodeError, Reply
+from autograder.learner.calls import PATIENCE, Call, CodeError, Reply
 from autograder.learner.wire import WireError, dumps, loads
 from autograder.sandbox.limits import Limits
 
@@ -33,7 +33,7 @@ class Answering(ABC):
 
     def ask(self, name: str, call: Call, rng_seed: int) -> Reply:
         """Carry out a call on the learner's object `name`. A process that ends is a reply too: "died"."""
-        return self._request("answer", (name, dumps((call, rng_seed))), call.seconds)
+        return self._request("answer", (name, dumps((call, rng_seed))), PATIENCE * call.seconds)
 
     def operate(self, request: tuple) -> Reply:
         """Carry out one operation on the objects of the sandbox (`learner.objects`), for an instructor's own test."""

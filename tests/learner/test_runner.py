@@ -101,6 +101,22 @@ def test_time_is_limited_even_for_an_answer_that_catches_exceptions():
     assert run(endless, Call((X,), seconds=0.2)).status == "timed_out"
 
 
+def test_time_that_a_busy_machine_took_is_not_the_answers():
+    def without_the_processor(x):
+        time.sleep(0.3)
+        return x
+
+    assert run(without_the_processor, Call((X,), seconds=0.2)).status == "returned"
+
+
+def test_an_answer_that_computes_on_is_stopped():
+    def endless(x):
+        while True:
+            x = x + 1
+
+    assert run(endless, Call((X,), seconds=0.2)).status == "timed_out"
+
+
 def test_output_warnings_and_logs_are_captured(capfd):
     def loud(x):
         print("a" * 10_000_000)
