@@ -130,7 +130,8 @@ def _fates(trial: Trial, call: Call) -> Tensor:
     inputs, labels = trial.well_formed(call).output
     chosen, masked, stays = labels != families.IGNORED, inputs == mask_id, inputs == tokens
     trial.require(bool(chosen.any()), "No token is chosen.")
-    for kind, event, right in (("become mask_id", masked, 0.8 + 0.1 / vocab), ("stay", stays, 0.1 + 0.1 / vocab),
+    for kind, event, right in (("become mask_id (80 %, and by chance as a random id)", masked, 0.8 + 0.1 / vocab),
+                               ("stay (10 %, and by chance as a random id)", stays, 0.1 + 0.1 / vocab),
                                ("become another id", ~masked & ~stays, 0.1 - 0.2 / vocab)):
         _must_be_near(trial, share_of(event, chosen), right, f"chosen tokens that {kind}")
     return masked
