@@ -61,7 +61,8 @@ CASES = {
     9: lambda g: Call((g.normal(g.size.batch, g.size.queries, g.size.d_k),), init=(g.size.d_k, g.size.d_model),
                       weights=linear_weights(g, {"linear1": (g.size.d_model, g.size.d_k),
                                                  "linear2": (g.size.d_k, g.size.d_model)})),
-    10: lambda g: Call((g.normal(g.size.batch, g.size.queries, g.size.d_k), 4, g.normal(g.size.vocab + 4, g.size.d_k))),
+    10: lambda g: Call((g.normal(g.size.batch, g.size.queries, g.size.d_k), 7,  # more than there are new ones
+                        g.normal(g.size.vocab + 7, g.size.d_k))),
 }
 TABLE = {torch.float32: (1e-4, 1e-4), torch.float64: (1e-4, 1e-4)}
 HINTS = {
@@ -246,7 +247,8 @@ clinic_names = Exercise(
     hints=("Begin with what only one patient has: a count, two results of one input, two losses.",
            "A loss below ln 10 on random digits: which faults let a token see what it should guess?",
            "Four patients have such a loss. Change a later token, look at the weights, give it one token alone.",
-           "The chapter's \"Common mistakes\" has a paragraph for each fault, and says how it shows."))
+           "The chapter's section on the clinic says where to look for what you see; the table at the end of its "
+           "\"Common mistakes\" tells faults apart that look alike."))
 
 
 def _named(patient: str) -> Callable[[Trial], None]:
@@ -255,6 +257,8 @@ def _named(patient: str) -> Callable[[Trial], None]:
         reply = trial.ask(call)
         if reply.status == "returned" and reply.output is None:
             raise NotAttempted
+        trial.require(reply.status != "raised" or "'get'" not in reply.error.text, "`clinic_names` should be a dict "
+                      "from each patient's part, such as \"clinic_1\", to the name of its fault.")
         if problem := form_problem(reply, trial.expected(call), clinic_names.returns):
             trial.require(False, problem.message, problem.detail)
         trial.require(reply.output in clinic.TWENTY, f"The name of {patient} is not on the list of twenty; copy it "

@@ -92,11 +92,13 @@ class layers_share_weights(_Stack):
 
 
 @clinic_7.misconception(see=f"{CHAPTER}#mistake-layers-share-weights")
-class layers_unknown_to_the_module(_Stack):
+class layers_unknown_to_the_module(nn.Module):
     """You keep the layers in a plain list, where no optimiser finds them; nn.ModuleList registers them."""
 
+    forward = _Stack.forward
+
     def __init__(self, num_layers, d_model, num_heads, d_ff):
-        super().__init__(0, d_model, num_heads, d_ff)
+        super().__init__()  # of nn.Module: what is a module once cannot become a list
         self.layers = [EncoderLayer(d_model, num_heads, d_ff) for _ in range(num_layers)]
 
 

@@ -28,6 +28,13 @@ class one_row_off_in_patient_2(dict):
 
 
 @clinic_names.misconception(see=SEE)
+class queries_softmax_in_patient_2(dict):
+    """A softmax over the queries gives all of the last key's weight to the last query; patient 2 gives it little."""
+
+    get = _but_for(clinic_2="softmax_over_the_queries")
+
+
+@clinic_names.misconception(see=SEE)
 class masked_queries_in_patient_3(dict):
     """With padding masked as queries, words would still read words; in patient 3 they do not."""
 

@@ -89,6 +89,15 @@ def made(make):
     return Slip
 
 
+class PlainList(nn.Module):
+    def __init__(self, num_layers, *sizes):
+        super().__init__()
+        self.layers = [EncoderLayer(*sizes) for _ in range(num_layers)]
+
+    def forward(self, x, mask=None):
+        return through(self.layers, x, mask)
+
+
 def through(layers, x, mask):
     for layer in layers:
         x = layer(x, mask)
@@ -112,7 +121,7 @@ STACKS = {
     "always two": made(lambda number, *sizes: nn.ModuleList(EncoderLayer(*sizes) for _ in range(2))),
     "one too many": made(lambda number, *sizes: nn.ModuleList(EncoderLayer(*sizes) for _ in range(number + 1))),
     "attention shared": made(shared_attention),
-    "a plain list": made(lambda number, *sizes: [EncoderLayer(*sizes) for _ in range(number)]),
+    "a plain list": PlainList,
     "other names": made(renamed),
     "last layer left out": stack(lambda layers, x, mask: through(layers[:-1], x, mask)),
     "first layer left out": stack(lambda layers, x, mask: through(layers[1:], x, mask)),
@@ -221,6 +230,7 @@ AFTER_A_CACHE = {
     "as it was": lambda x, past, table: x + table[: x.size(1)],
     "end forgotten": lambda x, past, table: x + table[past:],
     "past as the end": lambda x, past, table: x + table[past - x.size(1) : past],
+    "new tokens as the end": lambda x, past, table: x + table[past : x.size(1)],
     "one too early": lambda x, past, table: x + table[max(past - 1, 0) :][: x.size(1)],
     "one too far": lambda x, past, table: x + table[past + 1 :][: x.size(1)],
     "past alone": lambda x, past, table: x + table[past],
@@ -265,6 +275,7 @@ DIAGNOSES = {
     "raises": Raising(clinic.NAMES),
     "a wrong mask": names(clinic_1="mask_one_row_off"),
     "a scale": names(clinic_2="scale_forgotten"),
+    "another axis": names(clinic_2="softmax_over_the_queries"),
     "a softmax": names(clinic_8="softmax_before_the_loss"),
     "a residual": names(clinic_6="residual_dropped"),
 }
@@ -296,5 +307,6 @@ NAMED = {
     ("clinic_10", "batch counted"): "position_of_the_batch",
     ("clinic_names", "moved on by one"): "norm_in_patient_5",
     ("clinic_names", "a wrong mask"): "leaking_mask_in_patient_1",
+    ("clinic_names", "another axis"): "queries_softmax_in_patient_2",
     ("clinic_names", "a softmax"): "double_softmax_in_patient_8",
 }
