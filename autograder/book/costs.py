@@ -63,10 +63,13 @@ def time_picture(by_length: dict[str, Sequence[float]], lengths: Sequence[int], 
         ax.set_xticks(sizes, [str(size) for size in sizes])
         ax.yaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
-    for name, n in ((name, n) for name, n in crossings.items() if n):
+    # All lines fall: the label of the earliest crossing is free of them below, those of later ones above.
+    free = {"xytext": (-5, -7), "ha": "right", "va": "top"}
+    for n, name in sorted((n, name) for name, n in crossings.items() if n):
         colour = PALETTE[LINES[name][0]]
         axes[0].plot(n, 1, "o", markersize=13, fillstyle="none", color=colour)
-        axes[0].annotate(f"n ≈ {n:.0f}", (n, 1), (6, 7), "data", "offset points", fontsize=9, color=colour)
+        axes[0].annotate(f"n ≈ {n:.0f}", (n, 1), textcoords="offset points", fontsize=9, color=colour, **free)
+        free = {"xytext": (6, 7)}
     axes[0].set(xlabel="length n (d = 64)")
     axes[1].set(xlabel="width d (n = 512)")
     axes[0].legend()
