@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,56 +54,84 @@ class Execution:
 
         The workers start in the background, so that whoever takes the results can prepare for them.
         """
+        os.environ["CLASSROOM"] = str(self.classroom.folder)  # nbgrader's configuration reads it
+        way = Way(collected(assignment, students), self.store, self.force)
+        jobs = way.jobs()
         with Progress(assignment, len(students)) as bar, ExitStack() as stack, ThreadPoolExecutor(1) as thread:
-            client = cache(lambda: thread.submit(lambda: stack.enter_context(self._connected(len(students)))))
-            jobs, missing, aside = {}, {}, []
-            for student, own in self._collect(assignment, students):
-                if isinstance(own, Executed):
-                    aside.append(own)
-                    continue
-                jobs[student] = own
-                new = {job.key: job for job in own if self.force or job.key not in self.store}
-                missing |= new
-                new and client()
-            yield map(bar.count, chain(aside, self._unfold(jobs, missing, lambda: client().result())))
+            first = list(islice(jobs, 1))
+            starting = thread.submit(lambda: stack.enter_context(self._connected(len(students))) if first else None)
+            yield map(bar.count, way.back(lambda: self._results(starting.result(), chain(first, jobs))))
 
     def _connected(self, most: int) -> AbstractContextManager["Client"]:
         from autograder.grading.cluster import connected  # Dask takes a second to load
 
         return connected(min(self.workers, most), self.scheduler)
 
-    def _collect(self, assignment: str, students: list[str]) -> Iterator[tuple[str, list[Job] | Executed]]:
-        """What has to be executed for each student, or why nothing can be."""
-        os.environ["CLASSROOM"] = str(self.classroom.folder)  # nbgrader's configuration reads it
-        collection = Collection(assignment)
-        for student in students:
-            try:
-                yield student, collection.jobs(student)
-            except NotTakenIn as reason:
-                yield student, Executed(student, reason=str(reason), aside=True)
-            except Exception as fault:  # one submission never stops another
-                reason = f"It could not be taken in: {type(fault).__name__}: {fault}"
-                yield student, Executed(student, reason=reason, aside=True, again=True)
-
-    def _unfold(self, jobs: dict[str, list[Job]], missing: dict[str, Job],
-                client: Callable[[], "Client"]) -> Iterator[Executed]:
-        """Keep each result as it comes. Equal submissions share one."""
-        waiting = {student: {job.key for job in own} & missing.keys() for student, own in jobs.items()}
-        executed = {student: Executed(student) for student in jobs}
-        yield from (executed[student] for student, keys in waiting.items() if not keys)
-        for done in self._results(missing, client):
-            result = self._kept(done)
-            for student in [student for student, keys in waiting.items() if done.key in keys]:
-                executed[student] = _joined(executed[student], done, result)
-                waiting[student].remove(done.key)
-                if not waiting[student]:
-                    yield executed[student]
-
-    def _results(self, missing: dict[str, Job], client: Callable[[], "Client"]) -> Iterator["Done"]:
-        if missing:
+    def _results(self, client: "Client | None", jobs: Iterator[Job]) -> Iterator["Done"]:
+        if client is not None:
             from autograder.grading.cluster import results
 
-            yield from results(client(), missing.values())
+            yield from results(client, jobs)
+
+
+def collected(assignment: str, students: list[str]) -> Iterator[tuple[Executed, list[Job]]]:
+    """Each student with what has to be executed, or with why nothing can be."""
+    collection = Collection(assignment)
+    for student in students:
+        try:
+            yield Executed(student), collection.jobs(student)
+        except NotTakenIn as reason:
+            yield Executed(student, reason=str(reason), aside=True), []
+        except Exception as fault:  # one submission never stops another
+            reason = f"It could not be taken in: {type(fault).__name__}: {fault}"
+            yield Executed(student, reason=reason, aside=True, again=True), []
+
+
+class Way:
+    """The way of an assignment's submissions: their jobs go out, and students come back when all of theirs are done.
+
+    A submission is taken in when a worker is about to be free for it. Equal submissions share one result.
+    """
+
+    def __init__(self, submissions: Iterator[tuple[Executed, list[Job]]], store: Store, force: bool):
+        self.submissions, self.store, self.force = submissions, store, force
+        self.executed: dict[str, Executed] = {}
+        self.waiting: dict[str, set[str]] = {}
+        self.done: dict[str, tuple[Done, dict | None]] = {}
+        self.ready: list[Executed] = []
+
+    def jobs(self) -> Iterator[Job]:
+        """What has no result yet, each once."""
+        sent = set()
+        for executed, own in self.submissions:
+            missing = {job.key: job for job in own if self.force or job.key not in self.store}
+            self.executed[executed.student], self.waiting[executed.student] = executed, set(missing)
+            for key in missing.keys() & self.done.keys():
+                self._arrived(executed.student, key)
+            if not missing:
+                self.ready.append(executed)
+            yield from (job for key, job in missing.items() if key not in sent)
+            sent |= missing.keys()
+
+    def back(self, results: Callable[[], Iterator["Done"]]) -> Iterator[Executed]:
+        """Keep each result as it comes, and give the students that are complete with it."""
+        yield from self._complete()
+        for done in results():
+            self.done[done.key] = done, self._kept(done)
+            for student in [student for student, keys in self.waiting.items() if done.key in keys]:
+                self._arrived(student, done.key)
+            yield from self._complete()
+        yield from self._complete()
+
+    def _arrived(self, student: str, key: str) -> None:
+        self.executed[student] = _joined(self.executed[student], *self.done[key])
+        self.waiting[student].remove(key)
+        if not self.waiting[student]:
+            self.ready.append(self.executed[student])
+
+    def _complete(self) -> Iterator[Executed]:
+        while self.ready:
+            yield self.ready.pop(0)
 
     def _kept(self, done: "Done") -> dict | None:
         if done.result is None:

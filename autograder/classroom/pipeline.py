@@ -33,7 +33,7 @@ from autograder.classroom.steps import LOG, Autograding, Failure, Feedback, Step
 from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.grading.store import JUDGES
 from autograder.sandbox.bubblewrap import NoSandbox, bubblewrap
-from autograder.sandbox.scratch import scratch
+from autograder.sandbox.scratch import remove_stale, scratch
 from autograder.settings import REPOSITORY, book_url
 
 STATE = "graded.json"
@@ -61,6 +61,7 @@ class Course:
         """All steps for the given assignments; whether every submission was brought to its end."""
         self.classroom.make()
         with alone(self.classroom), one_engine():
+            remove_stale()  # of a run that was ended; this one may have nothing to do
             self.steps = Steps(self.classroom)
             self.state = {} if self.force else self._kept_state()
             self._once("roster", self.classroom.roster, self.steps.enrol)
