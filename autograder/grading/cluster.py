@@ -13,7 +13,6 @@ from itertools import islice
 
 import dask
 from distributed import Client, KilledWorker, LocalCluster, as_completed
-from distributed.utils import get_mp_context
 
 from autograder.grading.jobs import Job, NoWorkers, OtherVersion, execute
 from autograder.sandbox.bubblewrap import NoSandbox
@@ -24,7 +23,6 @@ ALLOWED_DEATHS = 2
 SETTINGS = {
     "distributed.scheduler.allowed-failures": ALLOWED_DEATHS,
     "distributed.scheduler.worker-saturation": 1.0,  # no submission waits on a worker that another one may end
-    "distributed.worker.multiprocessing-method": "forkserver",  # the libraries are loaded once for all workers
     "distributed.worker.memory.terminate": False,  # the sandbox has a limit of its own
     "distributed.scheduler.http.routes": [], "distributed.worker.http.routes": [],  # no web pages about the class
 }
@@ -64,7 +62,6 @@ def connected(workers: int, scheduler: str | None = None, patience: float = 60) 
 
 def _local(workers: int, folder: str) -> LocalCluster:
     """Processes of this computer that talk encrypted, and that Ctrl-C does not reach: it is for the driver."""
-    get_mp_context().set_forkserver_preload(["distributed", "autograder.grading.run"])
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started now inherits it
     try:
         return LocalCluster(
