@@ -72,7 +72,7 @@ class Measured:
 
 
 class Memory(threading.Thread):
-    """Looks every other second at what this process's descendants occupy; shared pages count once.
+    """Looks every five seconds at what this process's descendants occupy; shared pages count once.
 
     More often, the looking itself would take a good part of what is measured.
     """
@@ -82,7 +82,7 @@ class Memory(threading.Thread):
         self.peak, self.stopped = 0, threading.Event()
 
     def run(self) -> None:
-        while not self.stopped.wait(2):
+        while not self.stopped.wait(5):
             self.peak = max(self.peak, sum(map(proportional, psutil.Process().children(recursive=True))))
 
 
