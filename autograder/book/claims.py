@@ -177,7 +177,7 @@ def page(book: Path = BOOK) -> str:
 def head(claims: list[Claim]) -> list[str]:
     """Title, explanation, and how many claims have which verdict."""
     counts = Counter(c.verdict for c in claims)
-    rows = [f"| {pill(v)} | {counts[v]} | {meaning} |" for v, meaning in VERDICTS.items()]
+    rows = [f"| {pill(v)} | {counts[v]} | {meaning} |" for v, meaning in VERDICTS.items() if counts[v]]
     return [
         "<!-- made by `autograder claims` from book/claims.toml and the chapters: do not edit -->",
         "# Claims",

@@ -63,7 +63,7 @@ STATIONS = [
     Station("10_families", "three models from the same blocks", "encoder,  decoder,  both",
             "(batch, n) → (batch, n, vocab)", "one pass to read, one for each word said", "claim-c101"),
     Station("11_questions", "what breaks, and how it shows", "x + Sublayer(LayerNorm(x))",
-            "ten broken Transformers", "2·16·4000² bytes: 512 MB of scores", "claim-c114"),
+            "(16, 4000, 4000) scores in float16", "2·16·4000² bytes = 512 MB", "claim-c114"),
     Station("12_takeaways", "what to keep", "attend, compute, N times",
             "seven points", "40 minutes", "seven-points"),
 ]  # fmt: skip
