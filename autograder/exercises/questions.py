@@ -1,11 +1,6 @@
 """Chapter 11: what later models changed inside a layer. Contract of each exercise: see its reference."""
 
-from dataclasses import replace
-
-import torch
-
-from autograder.exercises.transformer import D_FF, D_MODEL, HEADS, layer_weights, must_drop
-from autograder.judging.compare import close
+from autograder.exercises.transformer import D_FF, D_MODEL, HEADS, layer_weights, must_drop, must_hide
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
@@ -70,13 +65,7 @@ add_standard_criteria(
 @pre_ln.criterion(points=1)
 def with_and_without_mask(trial: Trial) -> None:
     """Without a mask every token is read; with one, what stands at hidden positions reaches no other token."""
-    call = trial.case()
-    x, mask = call.args
-    trial.must_agree(replace(call, args=(x,)))
-    hidden = ~mask[:, 0, 0]
-    other = torch.where(hidden.unsqueeze(-1), -x, x)
-    before, after = (trial.must_agree(replace(call, args=(y, mask))).output for y in (x, other))
-    trial.require(bool(close(before[~hidden], after[~hidden]).all()), "A hidden token changes the others.")
+    must_hide(trial)
 
 
 @pre_ln.criterion(points=1)

@@ -107,6 +107,17 @@ def layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> di
     return weights
 
 
+def must_hide(trial: Trial) -> None:
+    """The typical case of an encoder layer, without its mask and with it: hidden tokens change no other."""
+    call = trial.case()
+    x, mask = call.args
+    trial.must_agree(replace(call, args=(x,)))
+    hidden = ~mask[:, 0, 0]
+    other = torch.where(hidden.unsqueeze(-1), -x, x)
+    before, after = (trial.must_agree(replace(call, args=(y, mask))).output for y in (x, other))
+    trial.require(bool(close(before[~hidden], after[~hidden]).all()), "A hidden token changes the others.")
+
+
 def _encoder_layer_case(given: Inputs) -> Call:
     s = given.size
     return Call((given.normal(s.batch, s.keys, D_MODEL), given.mask(s.batch, s.keys)[:, None, None]),
@@ -128,13 +139,7 @@ add_standard_criteria(
 @encoder_layer.criterion(points=1)
 def with_and_without_padding(trial: Trial) -> None:
     """Without a mask every token is read; with one, what stands at hidden positions reaches no other token."""
-    call = trial.case()
-    x, mask = call.args
-    trial.must_agree(replace(call, args=(x,)))
-    hidden = ~mask[:, 0, 0]
-    other = torch.where(hidden.unsqueeze(-1), -x, x)
-    before, after = (trial.must_agree(replace(call, args=(y, mask))).output for y in (x, other))
-    trial.require(bool(close(before[~hidden], after[~hidden]).all()), "A hidden token changes the others.")
+    must_hide(trial)
 
 
 @encoder_layer.criterion(points=1)
