@@ -106,7 +106,7 @@ $(STAMPS)/book: $(ENVIRONMENT) $(BOOK) $(BOOK_CODE)
 	@touch $@
 
 $(STAMPS)/sample: $(ENVIRONMENT) $(SOLUTIONS) $(CODE) nbgrader_config.py
-	@echo "The sample class: $(STUDENTS) students, two assignments, graded in $(SAMPLE)"
+	@echo "The sample class: $(STUDENTS) students, the exercises of each chapter, graded in $(SAMPLE)"
 	@autograder sample-class --students $(STUDENTS) --into $(SAMPLE)
 	@# The sample is the course's own code, so a machine without bubblewrap may grade it unprotected.
 	@autograder grade --classroom $(SAMPLE) $$(command -v bwrap >/dev/null || echo --no-sandbox)

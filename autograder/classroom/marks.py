@@ -63,22 +63,20 @@ def findings_text(found: list[tuple[str, str]]) -> str:
 
 
 def class_table(classroom: Classroom) -> str:
-    """The table of students; one block of lines for each."""
+    """The table of students: a block of lines for each assignment of each, so that many chapters are not wide."""
     assignments, rows, endings = classroom.assignments(), [], []
+    handed_in = {assignment: classroom.students(assignment) for assignment in assignments}
     for student, name in full_names(classroom).items():
-        cells, notes, remarks = [], [], []
-        for assignment in assignments:
-            handed_in = student in classroom.students(assignment)
+        for i, assignment in enumerate(assignments):
             graded = classroom.autograded / student / assignment
             ending = ending_in(graded, classroom.submitted / student / assignment)
             endings.append(ending)
-            cells.append(marks_text(marks_of(classroom, assignment, student), handed_in, ending.state))
-            if ending.needs_a_person:
-                remarks.append(f"{assignment} {ending}")
-            notes += [] if ending.state == FAILED else findings(graded)
-        found = findings_text(notes)
-        rows.append([name, *cells, "\n".join([*map(shortened, remarks), *([found] if found else [])])])
-    return "\n".join([table(["Student", *assignments, "What was found"], rows), *remarks_below(rows, endings)])
+            mark = marks_text(marks_of(classroom, assignment, student), student in handed_in[assignment], ending.state)
+            notes = [shortened(str(ending))] if ending.needs_a_person else []
+            if ending.state != FAILED:
+                notes += filter(None, [findings_text(findings(graded))])
+            rows.append(["" if i else name, assignment, mark, "\n".join(notes)])
+    return "\n".join([table(["Student", "Assignment", "Marks", "What was found"], rows), *remarks_below(rows, endings)])
 
 
 def remarks_below(rows: list[list[str]], endings: list[Ending]) -> list[str]:
