@@ -86,7 +86,7 @@ def one_step_ahead(step, d_model, warmup):
 
 @noam_learning_rate.misconception(see=f"{CHAPTER}#mistake-warmup")
 def power_without_brackets(step, d_model, warmup):
-    """`d_model ** -1/2` is half of 1 / d_model, because the power comes first; write `d_model ** -0.5`."""
+    """In `d_model ** -1/2` the power comes first, so it is half of 1 / d_model; a root is `d_model ** -0.5`."""
     if step == 0:
         return 0.0
     return d_model**-1 / 2 * min(step**-0.5, step * warmup**-1.5)

@@ -265,4 +265,6 @@ WRONG = {"EncoderLayer": ENCODER_LAYER, "DecoderLayer": DECODER_LAYER}
 
 NAMED = {
     ("DecoderLayer", "masks in another order"): "masks_changed_over",
+    ("DecoderLayer", "raw queries"): "first_input_asks",
+    ("DecoderLayer", "source normalised"): "source_normalised_again",
 }
