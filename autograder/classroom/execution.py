@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -60,15 +60,15 @@ class Execution:
         with Progress(assignment, len(students)) as bar, ExitStack() as stack, ThreadPoolExecutor(1) as thread:
             first = list(islice(jobs, 1))
             starting = thread.submit(lambda: stack.enter_context(self._connected(len(students))) if first else None)
-            yield map(bar.count, way.back(lambda: self._results(starting.result(), chain(first, jobs))))
+            yield map(bar.count, way.back(self._results(starting, chain(first, jobs))))
 
     def _connected(self, most: int) -> AbstractContextManager["Client"]:
         from autograder.grading.cluster import connected  # Dask takes a second to load
 
         return connected(min(self.workers, most), self.scheduler)
 
-    def _results(self, client: "Client | None", jobs: Iterator[Job]) -> Iterator["Done"]:
-        if client is not None:
+    def _results(self, starting: "Future[Client | None]", jobs: Iterator[Job]) -> Iterator["Done"]:
+        if (client := starting.result()) is not None:
             from autograder.grading.cluster import results
 
             yield from results(client, jobs)
@@ -97,7 +97,7 @@ class Way:
         self.submissions, self.store, self.force = submissions, store, force
         self.executed: dict[str, Executed] = {}
         self.waiting: dict[str, set[str]] = {}
-        self.done: dict[str, tuple[Done, dict | None]] = {}
+        self.done: dict[str, Executed] = {}
         self.ready: list[Executed] = []
 
     def jobs(self) -> Iterator[Job]:
@@ -113,18 +113,18 @@ class Way:
             yield from (job for key, job in missing.items() if key not in sent)
             sent |= missing.keys()
 
-    def back(self, results: Callable[[], Iterator["Done"]]) -> Iterator[Executed]:
+    def back(self, results: Iterator["Done"]) -> Iterator[Executed]:
         """Keep each result as it comes, and give the students that are complete with it."""
         yield from self._complete()
-        for done in results():
-            self.done[done.key] = done, self._kept(done)
+        for done in results:
+            self.done[done.key] = self._kept(done)
             for student in [student for student, keys in self.waiting.items() if done.key in keys]:
                 self._arrived(student, done.key)
             yield from self._complete()
         yield from self._complete()
 
     def _arrived(self, student: str, key: str) -> None:
-        self.executed[student] = _joined(self.executed[student], *self.done[key])
+        self.executed[student] = _joined(self.executed[student], self.done[key])
         self.waiting[student].remove(key)
         if not self.waiting[student]:
             self.ready.append(self.executed[student])
@@ -133,19 +133,21 @@ class Way:
         while self.ready:
             yield self.ready.pop(0)
 
-    def _kept(self, done: "Done") -> dict | None:
-        if done.result is None:
-            return None
-        self.store.put(done.key, done.result)
-        return self.store.read(done.key)
+    def _kept(self, done: "Done") -> Executed:
+        """Put a result into the store; what it says about whoever handed this in."""
+        result = None
+        if done.result is not None:
+            self.store.put(done.key, done.result)
+            result = self.store.read(done.key)
+        if result is None:
+            return Executed("", reason=done.reason, again=True)
+        return Executed("", seconds=result.get("seconds", 0.0), failed=result["state"]["state"] == "failed")
 
 
-def _joined(executed: Executed, done: "Done", result: dict | None) -> Executed:
+def _joined(executed: Executed, notebook: Executed) -> Executed:
     """What is known about a student, with one more notebook's result."""
-    if result is None:
-        return replace(executed, reason=done.reason, again=True)
-    return replace(executed, seconds=executed.seconds + result.get("seconds", 0.0),
-                   failed=executed.failed or result["state"]["state"] == "failed")
+    return replace(executed, seconds=executed.seconds + notebook.seconds, reason=notebook.reason or executed.reason,
+                   again=executed.again or notebook.again, failed=executed.failed or notebook.failed)
 
 
 class Progress:

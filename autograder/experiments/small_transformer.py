@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from autograder.experiments.training import schedule_of
 from autograder.reference.multi_head import causal_mask
 from autograder.reference.positional_encoding import PositionalEncoding
 from autograder.reference.transformer import LayerNorm
@@ -54,8 +55,7 @@ def train(model: SmallTransformer, loss_of: Callable[[SmallTransformer], Tensor]
     falls on a straight line to 0.
     """
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)) * (1 - fall * step / steps))
+    schedule = schedule_of(optimizer, steps, warmup, fall)
     losses = []
     for _ in tqdm(range(steps), unit="step", disable=not progress):
         optimizer.zero_grad()

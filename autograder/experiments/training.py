@@ -14,10 +14,11 @@ CLIP = 1.0
 """The largest norm of a gradient; longer ones are shortened to it (Pascanu et al. 2013)."""
 
 
-def schedule_of(optimizer: torch.optim.Optimizer, steps: int, warmup: int = 0) -> torch.optim.lr_scheduler.LambdaLR:
-    """The learning rate falls linearly to zero; over `warmup` steps it first climbs from near zero."""
+def schedule_of(optimizer: torch.optim.Optimizer, steps: int, warmup: int = 0,
+                fall: bool = True) -> torch.optim.lr_scheduler.LambdaLR:
+    """The learning rate falls linearly to zero, or stays; over `warmup` steps it first climbs from near zero."""
     return torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)) * (1 - step / steps))
+        optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)) * (1 - fall * step / steps))
 
 
 def train(model: Translator, pairs: Sequence[SentencePair], epochs: int = 3, batch_size: int = 64,

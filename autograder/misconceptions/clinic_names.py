@@ -4,13 +4,13 @@ A sentence here says what the symptom rules out, and never what it is. Each dict
 """
 
 from autograder.exercises.clinic import CHAPTER, clinic_names
-from autograder.reference.clinic import right_names
+from autograder.reference.clinic import NAMES
 
 SEE = f"{CHAPTER}#mistake-look-alikes"
 
 
 def _but_for(**wrong):
-    return (right_names() | wrong).get
+    return (NAMES | wrong).get
 
 
 @clinic_names.misconception(see=SEE)

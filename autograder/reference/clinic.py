@@ -1,7 +1,7 @@
 """The ten patients of the clinic, mended: small pieces of a Transformer, each with the fault taken out.
 
 Shape letters as in book/conventions.md: batch, heads, seq (n_q queries, n_k keys), d_model, d_ff, vocab. Masks say what
-is allowed: True = may be attended to.
+is allowed: True = may be attended to. Where a patient is a piece that an earlier chapter has built, that piece is it.
 """
 
 import math
@@ -10,27 +10,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from autograder.reference.positional_encoding import sinusoidal_encoding
-from autograder.reference.transformer import EncoderLayer
+from autograder.reference.multi_head import merge_heads, padding_mask
+from autograder.reference.positional_encoding import PositionalEncoding
+from autograder.reference.transformer import EncoderLayer, FeedForward, LayerNorm
 
+NAMES = {
+    "clinic_1": "target_not_shifted",
+    "clinic_2": "mask_after_softmax",
+    "clinic_3": "mask_polarity_inverted",
+    "clinic_4": "positions_along_the_batch",
+    "clinic_5": "heads_merged_without_transpose",
+    "clinic_6": "norm_over_the_sequence",
+    "clinic_7": "layers_share_weights",
+    "clinic_8": "loss_counts_padding",
+    "clinic_9": "dropout_in_evaluation",
+    "clinic_10": "cache_position_restarts",
+}
+"""What each patient suffers from."""
 
-def right_names() -> dict[str, str]:
-    """What each patient suffers from."""
-    return {
-        "clinic_1": "target_not_shifted",
-        "clinic_2": "mask_after_softmax",
-        "clinic_3": "mask_polarity_inverted",
-        "clinic_4": "positions_along_the_batch",
-        "clinic_5": "heads_merged_without_transpose",
-        "clinic_6": "norm_over_the_sequence",
-        "clinic_7": "layers_share_weights",
-        "clinic_8": "loss_counts_padding",
-        "clinic_9": "dropout_in_evaluation",
-        "clinic_10": "cache_position_restarts",
-    }
-
-
-NAMES = right_names()
 OTHERS = ("scale_forgotten", "residual_dropped", "softmax_over_the_queries", "softmax_before_the_loss",
           "mask_one_row_off", "keys_used_as_values", "no_positions_at_all", "embedding_not_scaled",
           "end_of_sentence_missing", "padding_masked_as_queries")
@@ -56,38 +53,20 @@ def clinic_2(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
 
 def clinic_3(tokens: Tensor, pad: int) -> Tensor:
     """True for real tokens: (batch, seq) -> bool (batch, 1, 1, seq)."""
-    return (tokens != pad)[:, None, None, :]
+    return padding_mask(tokens, pad)
 
 
-class clinic_4(nn.Module):
+class clinic_4(PositionalEncoding):
     """x plus the sinusoidal table's row of its position: x (batch, seq, d_model), seq <= max_len -> the same shape."""
-
-    def __init__(self, d_model: int, max_len: int):
-        super().__init__()
-        self.register_buffer("pe", sinusoidal_encoding(max_len, d_model))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.pe[: x.size(1)]
 
 
 def clinic_5(heads: Tensor) -> Tensor:
     """The heads of a position side by side: (batch, heads, seq, d_k) -> (batch, seq, heads * d_k)."""
-    return heads.transpose(1, 2).flatten(2)
+    return merge_heads(heads)
 
 
-class clinic_6(nn.Module):
+class clinic_6(LayerNorm):
     """weight (x - mean) / sqrt(variance + eps) + bias over the features of a token: x (batch, seq, d_model)."""
-
-    def __init__(self, d_model: int, eps: float = 1e-5):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
-
-    def forward(self, x: Tensor) -> Tensor:
-        mean = x.mean(dim=-1, keepdim=True)
-        variance = x.var(dim=-1, keepdim=True, unbiased=False)
-        return self.weight * (x - mean) / torch.sqrt(variance + self.eps) + self.bias
 
 
 class clinic_7(nn.Module):
@@ -108,18 +87,8 @@ def clinic_8(logits: Tensor, target: Tensor, pad: int) -> Tensor:
     return F.cross_entropy(logits.transpose(1, 2), target, ignore_index=pad)
 
 
-class clinic_9(nn.Module):
+class clinic_9(FeedForward):
     """max(0, x W_1 + b_1) W_2 + b_2, with dropout after the activation while the module trains: x (..., d_model)."""
-
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1):
-        super().__init__()
-        self.linear1 = nn.Linear(d_model, d_ff)
-        self.linear2 = nn.Linear(d_ff, d_model)
-        self.rate = dropout
-
-    def forward(self, x: Tensor) -> Tensor:
-        hidden = torch.relu(self.linear1(x))
-        return self.linear2(F.dropout(hidden, self.rate, training=self.training))
 
 
 def clinic_10(x: Tensor, past: int, table: Tensor) -> Tensor:
