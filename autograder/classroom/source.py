@@ -45,7 +45,7 @@ def _collect(thing: Any, pieces: dict[str, str]) -> None:
                 _collect(value, pieces)
             else:
                 pieces[used] = f"from {value.__module__} import {value.__name__}"
-        elif isinstance(value, (int, float, str, tuple)):
+        elif isinstance(value, (int, float, str, tuple, dict)):
             pieces[used] = f"{used} = {value!r}"
         else:
             raise ValueError(f"{thing.__qualname__} uses {used!r}, a {type(value).__name__}, which has no source.")
