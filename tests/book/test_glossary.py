@@ -21,11 +21,27 @@ def prose(chapter: str) -> str:
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
+def anchor_of(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
 @functools.cache
 def places(chapter: str) -> frozenset[str]:
     """The anchors of its headings."""
     headings = re.findall(r"^#{1,3} (.+)$", prose(chapter), flags=re.MULTILINE)
-    return frozenset(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings)
+    return frozenset(map(anchor_of, headings))
+
+
+def bold_places(chapter: str, term: str) -> set[str]:
+    """The anchors of the headings under which a chapter has the term in bold."""
+    found, place = set(), ""
+    for line in prose(chapter).splitlines():
+        if heading := re.match(r"#{1,3} (.+)", line):
+            place = anchor_of(heading[1])
+        bold = (words.lower().rstrip("s.:") for words in re.findall(r"\*\*([^*]+)\*\*", line))
+        if term.lower().rstrip("s") in bold:
+            found.add(place)
+    return found
 
 
 def letters(term: str) -> str:
@@ -43,6 +59,15 @@ def test_a_term_has_one_sentence_and_a_link_to_where_it_is_taught(term, text):
     assert sentence.endswith(".") and ". " not in sentence, "one sentence"
     assert page.startswith(f"{int(number):02d}_")
     assert anchor in places(page), f"{page} has no place #{anchor}"
+
+
+@pytest.mark.parametrize(("term", "text"), ENTRIES, ids=TERMS)
+def test_a_term_leads_to_where_its_chapter_introduces_it(term, text):
+    """That is where it stands in bold, or the section that is named after it."""
+    page, anchor = re.search(r"\((\w+\.ipynb)#([\w-]+)\)", text).groups()
+    introduced = bold_places(page, term)
+    named_after_it = anchor.startswith(anchor_of(term))
+    assert not introduced or anchor in introduced or named_after_it, f"introduced at {', '.join(sorted(introduced))}"
 
 
 def test_every_chapter_that_teaches_has_terms():
