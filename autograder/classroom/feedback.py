@@ -6,7 +6,7 @@ renders the notebook below it with the template in `feedback_template/`.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from traitlets import Bool, default
 from autograder.classroom.markup import mathml, sanitise
 from autograder.classroom.reports import Mistake, Report, found_report, has_error, mistakes
 from autograder.classroom.state import FAILED, GRADED, PARTLY, ending_of, gave_no_result
+from autograder.grading.exporter import InPlace
 from autograder.grading.hidden import without_hidden_tests
 from autograder.grading.intake import only_comments
 from autograder.settings import book_link
@@ -210,6 +211,7 @@ def shortened(text: str) -> str:
     return text if left_out <= 0 else f"{text[:TEXT_LIMIT]}\n… and {left_out:,} more characters"
 
 
+@cache
 def code_style() -> str:
     """Pygments' rules for both themes, the ones that the book's theme uses too."""
     light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
@@ -218,7 +220,7 @@ def code_style() -> str:
     return re.sub(r"^.*(?:linenos|\.highlight \{|\.hll).*$\n", "", both, flags=re.MULTILINE)
 
 
-class FeedbackExporter(HTMLExporter):
+class FeedbackExporter(InPlace, HTMLExporter):
     """HTML with the course's feedback template."""
 
     @default("template_name")

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import nbgrader.api
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.dbutil import ALEMBIC_DIR
+from sqlalchemy.orm import scoped_session, sessionmaker
 
 import autograder.classroom.patience  # noqa: F401 - for what importing it does
 from autograder.classroom.folders import Classroom
@@ -31,16 +34,50 @@ def opened(classroom: Classroom) -> Iterator[Gradebook]:
 
 @contextmanager
 def one_engine() -> Iterator[None]:
-    """While this lasts, every Gradebook of this process uses one SQLAlchemy engine.
+    """While this lasts, the Gradebooks of this process share an engine, and only the first of a kind looks for tables.
 
-    nbgrader opens the gradebook a dozen times for each submission, and a new engine compiles each query anew.
+    nbgrader opens the gradebook a dozen times for each submission. A new engine connects and compiles each query anew,
+    and looking whether every table is there asks thirteen questions.
     """
-    create = nbgrader.api.create_engine
-    nbgrader.api.create_engine = cache(create)
+    engine, begin = cache(nbgrader.api.create_engine), Gradebook.__init__
+    known = set()
+
+    def begin_again(self, db_url: str, course_id: str = "default_course", authenticator: Any = None) -> None:
+        if (db_url, course_id) not in known:
+            begin(self, db_url, course_id, authenticator)
+            known.add((db_url, course_id))
+            return
+        self.engine = engine(db_url, echo=False, future=True)
+        self.db = scoped_session(sessionmaker(autoflush=True, bind=self.engine, future=True))
+        self.course_id, self.authenticator = course_id, authenticator
+
     try:
+        with (replaced(nbgrader.api, create_engine=engine, get_alembic_version=newest_schema),
+              replaced(Gradebook, __init__=begin_again, close=lambda self: self.db.remove())):
+            yield
+    finally:
+        for db_url, _ in known:
+            engine(db_url, echo=False, future=True).dispose()
+
+
+@contextmanager
+def replaced(owner: Any, **things: Any) -> Iterator[None]:
+    """While this lasts, these attributes of a module or a class are others."""
+    before = {name: getattr(owner, name) for name in things}
+    try:
+        for name, thing in things.items():
+            setattr(owner, name, thing)
         yield
     finally:
-        nbgrader.api.create_engine = create
+        for name, thing in before.items():
+            setattr(owner, name, thing)
+
+
+def newest_schema() -> str:
+    """What a new gradebook notes as its version. nbgrader starts the program `alembic` to ask, which takes seconds."""
+    from alembic.script import ScriptDirectory  # only a new gradebook needs it
+
+    return ScriptDirectory(ALEMBIC_DIR).get_current_head()
 
 
 def full_names(classroom: Classroom) -> dict[str, str]:
@@ -60,8 +97,17 @@ def marks_of(classroom: Classroom, assignment: str, student: str) -> list[Mark] 
             submission = gradebook.find_submission(assignment, student)
         except MissingEntry:
             return None
-        return sorted((Mark(g.name, float(g.score), float(g.max_score), bool(g.needs_manual_grade))
-                       for notebook in submission.notebooks for g in notebook.grades), key=lambda mark: mark.cell)
+        rows = _cells(gradebook, submission, Grade, Grade.score, Grade.max_score, Grade.needs_manual_grade)
+    return sorted((Mark(name, float(score), float(points), bool(pending)) for _, name, score, points, pending in rows),
+                  key=lambda mark: mark.cell)
+
+
+def _cells(gradebook: Gradebook, submission: SubmittedAssignment, kind: type[Grade | Comment],
+           *columns: Any) -> list[tuple]:
+    """The notebook, the name and these columns of each graded or commented cell: one query, where a loop asks many."""
+    query = gradebook.db.query(kind.notebook_id, BaseCell.name, *columns).select_from(kind)
+    query = query.join(kind.cell).join(kind.notebook).filter(SubmittedNotebook.assignment_id == submission.id)
+    return sorted(map(tuple, query))
 
 
 def mark_of(classroom: Classroom, assignment: str, student: str) -> tuple[float, float]:
@@ -78,8 +124,7 @@ def fingerprint_of_marks(classroom: Classroom, assignment: str, student: str) ->
         except MissingEntry:
             return ""
         person = submission.student
-        shown = [person.first_name, person.last_name, submission.late_submission_penalty]
-        for notebook in submission.notebooks:
-            shown += sorted((g.name, g.score, g.max_score, g.needs_manual_grade) for g in notebook.grades)
-            shown += sorted((c.name, c.comment or "") for c in notebook.comments)
-        return hashlib.sha256(repr(shown).encode()).hexdigest()
+        shown = [person.first_name, person.last_name, submission.late_submission_penalty,
+                 *_cells(gradebook, submission, Grade, Grade.score, Grade.max_score, Grade.needs_manual_grade),
+                 *_cells(gradebook, submission, Comment, Comment.comment)]
+    return hashlib.sha256(repr(shown).encode()).hexdigest()

@@ -11,7 +11,6 @@ import difflib
 import glob
 import re
 import tempfile
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,20 @@ REFUSED = "autograder_refused"
 """Notebook metadata: why the submission was not read."""
 
 
-class IntakeExporter(NotebookExporter):
+class InPlace:
+    """Lets preprocessors work on the notebook itself, which was read for this one conversion.
+
+    nbconvert's own makes two copies more before they begin.
+    """
+
+    def _preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        for preprocessor in self._preprocessors:
+            nb, resources = preprocessor(nb, resources)
+        self._validate_preprocessor(nb, preprocessor)
+        return nb, resources
+
+
+class IntakeExporter(InPlace, NotebookExporter):
     """Reads submissions with suspicion; everything else as nbconvert does."""
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -86,11 +98,11 @@ class IntakeExporter(NotebookExporter):
             return notebook
 
     def original(self, names: dict[str, str]) -> NotebookNode:
-        """The exercise as the gradebook knows it, looked up once for the whole class."""
+        """The exercise as the gradebook knows it, looked up once for the whole class; `rebuild` leaves it as it is."""
         key = names["assignment"], names["notebook"]
         if key not in self.exercises:
             self.exercises[key] = self.in_gradebook(names)
-        return deepcopy(self.exercises[key])
+        return self.exercises[key]
 
     def in_gradebook(self, names: dict[str, str]) -> NotebookNode:
         """Cells of the source notebook, with the text that was released."""

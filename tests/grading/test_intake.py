@@ -2,6 +2,7 @@
 
 import json
 import os
+from copy import deepcopy
 
 import nbformat
 import pytest
@@ -41,6 +42,16 @@ def submit(tmp_path, cells, **changes):
     raw = {"cells": [dict(c) for c in cells], "metadata": {}, "nbformat": 4, "nbformat_minor": 5} | changes
     path.write_text(json.dumps(raw), encoding="utf-8")
     return read_submission(path)
+
+
+def test_the_exercise_itself_stays_as_it_is(exercise):
+    """One original serves a whole class."""
+    before = deepcopy(exercise)
+    rebuilt = rebuild(exercise, [Answer("code", ANSWER, "f"), Answer("code", "more = 1")])
+    for made in rebuilt.cells:
+        made.source += "changed"
+        made.metadata.setdefault("nbgrader", {})["points"] = 99
+    assert exercise == before
 
 
 def answered(exercise):
