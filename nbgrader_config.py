@@ -65,6 +65,7 @@ c.HTMLExporter.filters = {
     "clean_html": "autograder.classroom.markup.sanitise",
 }
 c.ExchangeFactory.collect = "autograder.classroom.collecting.CarefulCollect"
+c.ExchangeFactory.release_feedback = "autograder.classroom.returning.CarefulRelease"
 
 c.GenerateFeedback.exporter_class = "autograder.classroom.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = [

@@ -10,6 +10,7 @@ from autograder.classroom.columns import table
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of
 from autograder.classroom.reports import found_report, has_error
+from autograder.classroom.roster import not_enrolled
 from autograder.classroom.state import FAILED, NOT_JUDGED, PARTLY, Ending, ending_in
 from autograder.reporting.text import title
 from autograder.settings import REPOSITORY, book_url
@@ -76,16 +77,19 @@ def class_table(classroom: Classroom) -> str:
             if ending.state != FAILED:
                 notes += filter(None, [findings_text(findings(graded))])
             rows.append(["" if i else name, assignment, mark, "\n".join(notes)])
-    return "\n".join([table(["Student", "Assignment", "Marks", "What was found"], rows), *remarks_below(rows, endings)])
+    remarks = remarks_below(rows, endings, not_enrolled(classroom))
+    return "\n".join([table(["Student", "Assignment", "Marks", "What was found"], rows), *remarks])
 
 
-def remarks_below(rows: list[list[str]], endings: list[Ending]) -> list[str]:
-    """What the table's signs mean."""
+def remarks_below(rows: list[list[str]], endings: list[Ending], strangers: list[str]) -> list[str]:
+    """What the table's signs mean, and who should not be in it."""
     remarks = []
     if any("(+" in cell for row in rows for cell in row):
         remarks.append("(+4): points for answers that a person has yet to mark")
     if not all(ending.protected for ending in endings):
         remarks.append("Graded WITHOUT A SANDBOX: an answer may have given itself its marks.")
+    if strangers:
+        remarks.append(f"Not in students.csv: {', '.join(strangers)}. Is the name of a folder a slip?")
     return ["", *remarks] if remarks else []
 
 
@@ -111,7 +115,9 @@ def places(classroom: Classroom) -> str:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="autograder marks", description=__doc__)
     parser.add_argument("classroom", nargs="?", help="its folder (default: CLASSROOM, else classroom)")
-    classroom = Classroom.at(parser.parse_args(argv).classroom)
+    parser.add_argument("--classroom", dest="named", metavar="CLASSROOM", help="the same, as other commands have it")
+    options = parser.parse_args(argv)
+    classroom = Classroom.at(options.named or options.classroom)
     if not classroom.gradebook.exists():
         print(f"marks: {classroom.folder} has no gradebook yet; run `autograder grade` first.", file=sys.stderr)
         return 1

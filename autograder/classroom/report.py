@@ -15,11 +15,12 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
-from autograder.classroom.export import table
+from autograder.classroom.export import some, table
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of
 from autograder.classroom.report_page import page
 from autograder.classroom.reports import Mistake, Report, found_report, has_error, known_mistake
+from autograder.classroom.roster import not_enrolled
 from autograder.classroom.state import FAILED, NOT_HANDED_IN, NOT_JUDGED, Ending, ending_in, gave_no_result
 
 BINS = 10
@@ -159,7 +160,7 @@ def gather(classroom: Classroom, assignment: str) -> ClassReport:
     """Read one assignment of a class. Nothing is executed."""
     exercises: dict[str, ExerciseCount] = {}
     made: dict[tuple[str, str], list[str]] = defaultdict(list)
-    people, points = [], 0.0
+    people, points, strangers = [], 0.0, not_enrolled(classroom)
     for student, name in full_names(classroom).items():
         folder = classroom.autograded / student / assignment
         marks = marks_of(classroom, assignment, student) or []
@@ -175,6 +176,9 @@ def gather(classroom: Classroom, assignment: str) -> ClassReport:
                 _count(notebook, person, by_cell, exercises, made)
         if person.ending.state == FAILED and not person.looks:
             person.looks.append(str(person.ending))
+        person.looks += odd_folder(classroom.submitted / student / assignment, folder)
+        if student in strangers:
+            person.looks.append(f"`{student}` is not in `students.csv`: is the name of the folder a slip?")
     ranked = sorted(made.items(), key=lambda item: (-len(item[1]), item[0]))
     mistakes = [Misunderstanding(exercise, known, who) for (exercise, name), who in ranked
                 if (known := known_mistake(exercise, name))]
@@ -216,6 +220,13 @@ def reasons_to_look(notebook: NotebookNode, ending: Ending) -> list[str]:
         elif error in NOT_JUDGED and ending.state != FAILED and is_grade(cell):
             reasons.append(f"{name} was not judged")
     return list(dict.fromkeys(reasons))
+
+
+def odd_folder(submitted: Path, graded: Path) -> list[str]:
+    """A reason to look, where more notebooks were handed in than asked for: the answers may be in another."""
+    handed_in, asked = (sorted(path.name for path in folder.glob("*.ipynb")) for folder in (submitted, graded))
+    more = len(handed_in) > len(asked) > 0
+    return [f"handed in {len(handed_in)} notebooks ({some(handed_in)}) for {', '.join(asked)}"] if more else []
 
 
 def rows(report: ClassReport) -> list[list[object]]:

@@ -1,4 +1,11 @@
-"""The people of the sample class. Ids are plain ASCII, as file names and login names are; people's names are not."""
+"""Who is in a class: `students.csv`, and the people of the sample class.
+
+Ids are plain ASCII, as file names and login names are; people's names are not.
+"""
+
+import csv
+
+from autograder.classroom.folders import Classroom
 
 PEOPLE = {
     "ada": ("Ada", "Kowalska"),
@@ -28,6 +35,20 @@ PEOPLE = {
     "yael": ("יעל", "כהן"),
     "zofia": ("Zofia", "Wiśniewska"),
 }
+
+
+def not_enrolled(classroom: Classroom) -> list[str]:
+    """Who handed something in and is not in `students.csv`, in order: often a folder whose name is a slip.
+
+    Nobody, where a class has no such file.
+    """
+    if not classroom.roster.exists():
+        return []
+    with classroom.roster.open(encoding="utf-8-sig", newline="") as file:
+        rows = [{key.strip(): value for key, value in row.items() if isinstance(key, str)}
+                for row in csv.DictReader(file)]
+    known = {row.get("id") for row in rows}
+    return sorted({path.name for path in classroom.submitted.glob("*") if path.is_dir()} - known)
 
 
 def people(number: int) -> dict[str, tuple[str, str]]:

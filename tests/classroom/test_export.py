@@ -23,7 +23,7 @@ CLICK = '=HYPERLINK("http://example.org","click")'
 @pytest.mark.parametrize(("text", "written"), [
     ("Ada", "Ada"), ("Anne-Marie", "Anne-Marie"), ("a+b", "a+b"), ("", ""), (None, ""), (1.5, "1.5"), (-1.0, "-1.0"),
     ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "'\t'=1"), (" =1", "' =1"),
-    ("＝1", "'＝1"), ("x;=1", "x;'=1"), ("x\n=1", "x\n'=1"), ('"=1', "'\"=1"), ("\r=1", "'\r'=1"),
+    ("＝1", "'＝1"), ("-", "-"), ("x;=1", "x;'=1"), ("x\n=1", "x\n'=1"), ('"=1', "'\"=1"), ("\r=1", "'\r'=1"),
 ])
 def test_formulas_become_text_and_numbers_stay_numbers(text, written):
     assert harmless(text) == written
@@ -105,10 +105,10 @@ def test_unfinished_marks_are_exported_when_asked_for(room):
 
 def test_moodle_gets_a_mark_and_a_remark(room):
     head, *lines = rows(export(room, "Moodle"))
-    assert head == ["First name", "Last name", "ID number", "Email address", f"{ASSIGNMENT} (Real)",
+    assert head == ["First name", "Last name", "Username", "Email address", f"{ASSIGNMENT} (Real)",
                     f"{ASSIGNMENT} (Feedback)"]
-    assert lines[0] == ["Ada", "Kowalska", "101", "ada@example.org", "7.5", "graded"]
-    assert lines[2][4:] == ["", "failed: a &lt;b&gt;link&lt;/b&gt;;' -x"] and lines[3][5] == "not handed in"
+    assert lines[0] == ["Ada", "Kowalska", "ada", "ada@example.org", "7.5", "graded"]
+    assert lines[2][4:] == ["-", "failed: a &lt;b&gt;link&lt;/b&gt;;' -x"] and lines[3][5] == "not handed in"
 
 
 @pytest.mark.parametrize("kind", ["Spreadsheet", "Canvas", "Moodle"])
@@ -126,7 +126,7 @@ def test_nbgraders_own_command_chooses_the_export(room):
     assert (room.folder / "marks.csv").read_bytes() == export(room, "Spreadsheet")
     said = nbgrader("export", "--exporter=autograder.classroom.export.Canvas",
                     "--to", str(room.folder / "a.csv"), **here)
-    assert "2 marks are not final and were left empty" in said
+    assert "2 marks are not final and were left out" in said
     assert (room.folder / "a.csv").read_bytes() == export(room, "Canvas")
     nbgrader("export", "--exporter=autograder.classroom.export.Moodle", "--Moodle.unfinished=True",
              "--to", str(room.folder / "b.csv"), **here)

@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+from nbgrader.api import Student
 
 from autograder.classroom import export
 from autograder.cli import COMMANDS
@@ -24,6 +25,11 @@ def test_every_promise_has_its_proof():
     assert len(PROMISES) >= 15
     for promise, proof in PROMISES:
         assert re.fullmatch(r"(`[\w/]+\.py::\w+` ?)+", proof), promise
+
+
+def test_the_roster_on_the_page_has_columns_that_are_read():
+    head = re.search(r"```text\n *(id,.*)", PAGE)[1].split(",")
+    assert set(head) <= set(Student.__table__.c.keys()) and {"id", "lms_user_id", "email"} <= set(head)
 
 
 def test_the_commands_are_ours():

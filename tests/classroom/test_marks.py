@@ -1,5 +1,6 @@
 """The table of a class."""
 
+import pytest
 from class_tools import ASSIGNMENT
 
 from autograder.classroom import marks
@@ -24,7 +25,10 @@ def test_the_table_says_marks_and_mistakes(graded, capsys):
     assert str(graded.classroom.marks) in text
 
 
-def test_without_a_gradebook_the_remedy_is_said(tmp_path, capsys):
+@pytest.mark.parametrize("option", [[], ["--classroom"]])
+def test_without_a_gradebook_the_remedy_is_said(tmp_path, capsys, option):
+    assert marks.main([*option, str(tmp_path / "here")]) == 1
+    assert f"{tmp_path / 'here'} has no gradebook" in capsys.readouterr().err
     assert marks.main([str(tmp_path)]) == 1
     assert "has no gradebook yet; run `autograder grade` first" in capsys.readouterr().err
 

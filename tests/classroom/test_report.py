@@ -47,6 +47,13 @@ def test_misconceptions_are_ranked_and_lead_into_the_book(found):
     assert axis.mistake.link == book_link(f"{ASSIGNMENT}#mistake-softmax-axis")
 
 
+def test_who_is_not_in_the_roster_is_to_look_at(graded, monkeypatch):
+    monkeypatch.setattr(module, "not_enrolled", lambda classroom: ["ada"])
+    looks = {person.id: person.looks for person in gather(graded.classroom, ASSIGNMENT).to_look_at}
+    assert looks["ada"] == ["`ada` is not in `students.csv`: is the name of the folder a slip?"]
+    assert "bao" not in looks
+
+
 def test_the_page_needs_no_script_and_nothing_from_elsewhere(found, graded):
     html = page(found, graded.classroom.folder / "report")
     parsed = Page(html)
