@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 import autograder
@@ -79,6 +80,7 @@ def _memory_folder(path: str, limits: Limits) -> list[str]:
     return ["--size", str(limits.disk_bytes), "--tmpfs", path]
 
 
+@cache
 def _read_only() -> list[str]:
     """The system, the base Python and the environment with torch."""
     libraries = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
@@ -87,6 +89,7 @@ def _read_only() -> list[str]:
     return [part for path in places if os.path.exists(path) for part in ("--ro-bind", path, path)]
 
 
+@cache
 def _hidden_packages() -> list[str]:
     """Empty folders cover this package, where it is installed among the libraries, and nbgrader with its examples."""
     roots = [Path(os.path.realpath(path)) for path in (*SYSTEM, sys.base_prefix, sys.prefix)]
@@ -96,6 +99,7 @@ def _hidden_packages() -> list[str]:
             for part in ("--tmpfs", str(path))]
 
 
+@cache
 def _learners_side() -> list[str]:
     return [part for inside, name in LEARNERS_SIDE.items()
             for part in ("--ro-bind", str(PACKAGE / name), f"{COURSE}/autograder/{inside}")]

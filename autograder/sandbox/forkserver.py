@@ -115,8 +115,7 @@ def become_kernel(request: dict) -> None:
     os.environ.update(request["environment"])
     take_limits(request["limits"], request["seccomp"])
     require_nothing_left()
-    for seed in (random.seed, sys.modules["numpy"].random.seed, sys.modules["torch"].manual_seed):
-        seed(0)  # the same outputs whenever it is run
+    random.seed(0)  # a fork draws a new one
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.argv = ["ipykernel_launcher", *request["arguments"]]
@@ -141,6 +140,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in LOADED:
         importlib.import_module(name)
+    for seed in (sys.modules["numpy"].random.seed, sys.modules["torch"].manual_seed):
+        seed(0)  # the same outputs whenever it is run
     gc.collect()
     use_huge_pages()
     gc.freeze()  # a kernel's garbage collector would copy every page that it looks at

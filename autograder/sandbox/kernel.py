@@ -156,7 +156,7 @@ class Sandbox(Answering):
         Raises Stopped where a message cannot be read: code broke its own kernel, which goes no further.
         """
         try:
-            message = getattr(self.client, f"get_{channel}_msg")(timeout=wait)
+            message = getattr(self.client, f"{channel}_channel").get_msg(timeout=wait)
             parent, kind, content = message["parent_header"], message["msg_type"], message["content"]
             mine = parent.get("msg_id") == request
             return (kind, content) if mine and isinstance(content, dict) else ("", {})

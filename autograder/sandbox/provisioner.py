@@ -60,7 +60,7 @@ class BubblewrapProvisioner(LocalProvisioner):
         manager.connection_file = str(sockets / "c.json")
         kwargs = await super().pre_launch(**kwargs)
         self.cold = kwargs["cmd"], given, sockets
-        return kwargs | {"cwd": str(self.folder), "preexec_fn": self.limits.apply, "env": {},
+        return kwargs | {"cwd": str(self.folder), "env": {},
                          "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class BubblewrapProvisioner(LocalProvisioner):
             finally:
                 os.close(reading)
         if self.kernel is None:
-            info = await self._launch(self.cold[0], **kwargs)
+            info = await self._launch(self.cold[0], preexec_fn=self.limits.apply, **kwargs)  # a fork takes its limits
         with contextlib.suppress(Cold):  # nothing came up, as whoever waits for it will notice
             process = inside(self.process.pid, HOLD if self.kernel is not None else self.cold[0])
             self.watchdog = Watchdog(Path(f"/proc/{process}/root/proc"), self.limits, self.folder / "s",
