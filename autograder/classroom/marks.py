@@ -8,7 +8,7 @@ import nbformat
 
 from autograder.classroom.columns import table
 from autograder.classroom.folders import Classroom
-from autograder.classroom.gradebook import Mark, full_names, marks_of
+from autograder.classroom.gradebook import Mark, full_names, marks_of, opened
 from autograder.classroom.reports import found_report, has_error
 from autograder.classroom.roster import not_enrolled
 from autograder.classroom.state import FAILED, NOT_JUDGED, PARTLY, Ending, ending_in
@@ -67,18 +67,27 @@ def class_table(classroom: Classroom) -> str:
     """The table of students: a block of lines for each assignment of each, so that many chapters are not wide."""
     assignments, rows, endings = classroom.assignments(), [], []
     handed_in = {assignment: classroom.students(assignment) for assignment in assignments}
+    late = {assignment: penalties(classroom, assignment) for assignment in assignments}
     for student, name in full_names(classroom).items():
         for i, assignment in enumerate(assignments):
             graded = classroom.autograded / student / assignment
             ending = ending_in(graded, classroom.submitted / student / assignment)
             endings.append(ending)
             mark = marks_text(marks_of(classroom, assignment, student), student in handed_in[assignment], ending.state)
-            notes = [shortened(str(ending))] if ending.needs_a_person else []
+            notes = [f"late: {late[assignment][student]:g} points come off"] if student in late[assignment] else []
+            notes += [shortened(str(ending))] if ending.needs_a_person else []
             if ending.state != FAILED:
                 notes += filter(None, [findings_text(findings(graded))])
             rows.append(["" if i else name, assignment, mark, "\n".join(notes)])
     remarks = remarks_below(rows, endings, not_enrolled(classroom))
     return "\n".join([table(["Student", "Assignment", "Marks", "What was found"], rows), *remarks])
+
+
+def penalties(classroom: Classroom, assignment: str) -> dict[str, float]:
+    """The points that are taken off because a submission came late, by student."""
+    with opened(classroom) as gradebook:
+        return {submission.student.id: submission.late_submission_penalty
+                for submission in gradebook.assignment_submissions(assignment) if submission.late_submission_penalty}
 
 
 def remarks_below(rows: list[list[str]], endings: list[Ending], strangers: list[str]) -> list[str]:

@@ -25,6 +25,12 @@ def test_the_table_says_marks_and_mistakes(graded, capsys):
     assert str(graded.classroom.marks) in text
 
 
+def test_what_came_late_is_said(graded, monkeypatch):
+    monkeypatch.setattr(marks, "penalties", lambda classroom, assignment: {"ada": 3.5})
+    assert [line.endswith("late: 3.5 points come off") for line in marks.class_table(graded.classroom).splitlines()
+            if line.startswith(("Ada", "Bảo"))] == [True, False]
+
+
 @pytest.mark.parametrize("option", [[], ["--classroom"]])
 def test_without_a_gradebook_the_remedy_is_said(tmp_path, capsys, option):
     assert marks.main([*option, str(tmp_path / "here")]) == 1

@@ -14,6 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from autograder.classroom import export
 from autograder.classroom.folders import Classroom, course_assignments
 from autograder.classroom.gradebook import opened
+from autograder.classroom.marks import penalties
 from autograder.settings import REPOSITORY
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own use of its database
@@ -69,6 +70,7 @@ def exported(tmp_path_factory):
             getattr(export, kind)(parent=app, to=str(place), **options).export(gradebook)
         return place.read_bytes()
 
+    write.room = lambda people: rooms[tuple(people)]
     return write
 
 
@@ -99,6 +101,11 @@ CANVAS = {101: "ada", 102: "bjoern", 104: "chloe", 103: "dmitri", 105: "emma", 1
 
 def stored(read: CanvasCourse) -> dict[str, float | None]:
     return {CANVAS[number]: None if mark is None else float(mark) for (number, _), mark in read.marks.items()}
+
+
+def test_the_table_of_marks_knows_the_penalties(exported):
+    exported("Canvas")
+    assert penalties(exported.room(PEOPLE), ASSIGNMENT) == {"chloe": 1.1}
 
 
 def test_canvas_reads_everybodys_mark(exported):
