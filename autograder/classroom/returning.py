@@ -15,6 +15,9 @@ class CarefulRelease(ExchangeReleaseFeedback):
     """Releases the pages of what came through the exchange, and says whose did not."""
 
     def copy_files(self) -> None:
+        if not self.folders():
+            self.fail(f"There are no pages for {self.coursedir.assignment_id} yet; run `autograder grade "
+                      f"{self.coursedir.assignment_id}` first.")
         excluded = set(filter(None, self.coursedir.student_id_exclude.split(",")))
         outside = self.by_hand() - excluded
         self.coursedir.student_id_exclude = ",".join(sorted(excluded | outside))
@@ -25,10 +28,14 @@ class CarefulRelease(ExchangeReleaseFeedback):
                              self.coursedir.format_path(self.coursedir.feedback_directory, "STUDENT",
                                                         self.coursedir.assignment_id))
 
+    def folders(self) -> dict[str, Path]:
+        """The folders with pages of this assignment, by student."""
+        step, assignment = self.coursedir.feedback_directory, self.coursedir.assignment_id
+        places = {path.name: Path(self.coursedir.format_path(step, path.name, assignment))
+                  for path in Path(self.coursedir.format_path(step, "", "")).glob("*")}
+        return {student: folder for student, folder in places.items() if any(folder.glob("*.html"))}
+
     def by_hand(self) -> set[str]:
         """The students whose page the exchange cannot give to anybody."""
-        step, assignment = self.coursedir.feedback_directory, self.coursedir.assignment_id
-        folders = {name: Path(self.coursedir.format_path(step, name, assignment))
-                   for name in (path.name for path in Path(step).iterdir())}
-        return {name for name, folder in folders.items()
-                if folder.is_dir() and not all((folder / file).is_file() for file in NEEDED)}
+        return {student for student, folder in self.folders().items()
+                if not all((folder / file).is_file() for file in NEEDED)}

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
 from autograder.classroom.folders import Classroom
@@ -26,9 +27,9 @@ def release(tmp_path, caplog):
     (room.feedback / "ada" / ASSIGNMENT / "submission_secret.txt").write_text("secret")
     (room.feedback / ".DS_Store").touch()
 
-    def run(**options) -> list[str]:
+    def run(assignment: str = ASSIGNMENT, **options) -> list[str]:
         """What lies in the exchange afterwards."""
-        where = CourseDirectory(feedback_directory=str(room.feedback), course_id="c", assignment_id=ASSIGNMENT,
+        where = CourseDirectory(feedback_directory=str(room.feedback), course_id="c", assignment_id=assignment,
                                 **options)
         log = logging.getLogger("returning")
         CarefulRelease(coursedir=where, config=Config(Exchange={"root": str(room.exchange)}), log=log).start()
@@ -41,6 +42,12 @@ def test_who_came_by_hand_stops_nobody_and_is_named(release, caplog):
     assert release() == ["page of ada"]
     assert "Not released, because they did not hand in through the exchange: bao, zoe." in caplog.text
     assert "STUDENT/05_scaling" in caplog.text
+
+
+def test_a_mistyped_assignment_is_said(release, caplog):
+    with pytest.raises(ExchangeError):
+        release("05_scalling")
+    assert "There are no pages for 05_scalling yet; run `autograder grade 05_scalling` first." in caplog.text
 
 
 def test_who_is_left_out_on_purpose_is_not_named(release, caplog):
