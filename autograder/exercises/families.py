@@ -19,7 +19,7 @@ from autograder.exercises.families_shares import (
 )
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import ONES, SMALL, Inputs
-from autograder.judging.standard import add_standard_criteria
+from autograder.judging.standard import STANDARD, add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, Seed
 from autograder.reference import families
@@ -137,6 +137,16 @@ def _fates(trial: Trial, call: Call) -> Tensor:
     return masked
 
 
+def _exactly_divided(trial: Trial, label: str) -> bool:
+    """Whether 80 and 10 % of the chosen are met to a token, where so many ids are possible that chance adds none."""
+    seed = Seed(trial.inputs(label).whole_number(0, 2**31))
+    tokens = torch.full((ROWS, LENGTH), FREE)
+    inputs, labels = trial.well_formed(Call((tokens, MASK, [], 10**6, seed, 1.0))).output
+    chosen = labels != families.IGNORED
+    return all(abs(int((event & chosen).sum()) - right * int(chosen.sum())) <= 1
+               for event, right in ((inputs == MASK, 0.8), (inputs == tokens, 0.1)))
+
+
 @mlm_batch.criterion(points=1)
 def three_fates(trial: Trial) -> None:
     """Of the chosen, 80 % become mask_id, 10 % a random id, 10 % stay, each for itself and whatever the probability."""
@@ -146,6 +156,10 @@ def three_fates(trial: Trial) -> None:
     # Two ids, the mask and the word: half of the random ids are what was there, unless that is avoided.
     seed = Seed(trial.inputs("two").whole_number(0, 2**31))
     _fates(trial, Call((torch.ones(ROWS, LENGTH, dtype=torch.int64), 0, [], 2, seed, 1.0)))
+    # A right answer meets both shares to a token in one batch of 1,000, so in four batches once in 10^12 times.
+    trial.require(not all(_exactly_divided(trial, label) for label in "abcd"),
+                  "In every batch exactly 80 % of the chosen become mask_id and exactly 10 % stay; draw a number for "
+                  "each token, so that its fate does not depend on that of the others.")
 
 
 @mlm_batch.criterion(points=1)
@@ -202,8 +216,14 @@ next_token_loss = Exercise(
            "`F.cross_entropy` takes (n, vocab) and (n,): `flatten(0, 1)` makes one axis of batch and seq.",
            "`F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())`."))
 add_standard_criteria(
-    next_token_loss, values=1.5, gradients=0.5, arguments_unchanged=0.5, any_memory_layout=0.5, sizes_of_one=0.5,
+    next_token_loss, values=1.5, gradients=0.5, arguments_unchanged=0.5, any_memory_layout=0.5,
     sentence="The mean of -log softmax(logits at t) of token t + 1, over batch * (seq - 1).")
+
+
+@next_token_loss.criterion(points=0.5)
+def smallest_sizes(trial: Trial) -> None:
+    """It works at the edge too: batch 1, vocabulary 1, and two tokens, the second of which is the only answer."""
+    STANDARD["sizes_of_one"](trial)
 
 
 @next_token_loss.criterion(points=0.5)

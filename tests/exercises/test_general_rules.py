@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.judging.catalogue import all_exercises
-from autograder.judging.inputs import Inputs
+from autograder.judging.inputs import ONES, Inputs
 from autograder.judging.judge import judge
 from autograder.learner.calls import tensors_in
 from autograder.learner.runner import PRINTED_LIMIT, run
@@ -88,6 +88,14 @@ def assert_all_fail(report, words):
 @pytest.mark.parametrize("name", EXERCISES)
 def test_unaltered_it_is_right(name):
     assert lost(judged(name, lambda function, *args: function(*args))) == {}
+
+
+@pytest.mark.parametrize("name", [name for name in asking("sizes_of_one") if name != "greedy_decode"])
+def test_sizes_of_one_are_what_the_sentence_says(name):
+    """Batch, length and width are 1, in all but greedy_decode, where a state has two numbers."""
+    arguments = EXERCISES[name].case(Inputs(1, name, size=ONES)).args
+    first = [a for a in arguments if isinstance(a, torch.Tensor)][:1]
+    assert all(a.numel() == 1 for a in first), "the criterion needs a sentence of its own"
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)

@@ -44,11 +44,24 @@ def fate_of_a_row(tokens, mask_id, special_ids, vocab_size, generator, probabili
     return torch.where(chosen, replaced, tokens), torch.where(chosen, tokens, -100)
 
 
+def fates_dealt_out(tokens, mask_id, special_ids, vocab_size, generator, probability=0.15):
+    """Of the chosen, exactly so many: the places are shuffled and cut at 80 and 90 %."""
+    special = torch.isin(tokens, torch.tensor(special_ids, dtype=tokens.dtype))
+    chosen = (torch.rand(tokens.shape, generator=generator) < probability) & ~special
+    inputs, places = tokens.clone(), chosen.nonzero()
+    places = places[torch.randperm(len(places), generator=generator)]
+    hidden, other = places[: int(0.8 * len(places))], places[int(0.8 * len(places)): int(0.9 * len(places))]
+    inputs[tuple(hidden.T)] = mask_id
+    inputs[tuple(other.T)] = torch.randint(vocab_size, (len(other),), generator=generator)
+    return inputs, torch.where(chosen, tokens, -100)
+
+
 def changed_batch(change):
     return lambda *args: change(*mlm_batch(*args), *args)
 
 
 MLM_BATCH = {
+    "fates dealt out": fates_dealt_out,
     "80 and 20": hidden(random=0.2 + 1e-9),
     "80 and nothing": hidden(random=0.0),
     "70, 15, 15": hidden(mask=0.7, random=0.15),
