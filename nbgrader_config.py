@@ -68,10 +68,7 @@ c.ExchangeFactory.collect = "autograder.classroom.collecting.CarefulCollect"
 c.ExchangeFactory.release_feedback = "autograder.classroom.returning.CarefulRelease"
 
 c.GenerateFeedback.exporter_class = "autograder.classroom.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "autograder.classroom.feedback.Summarise",
-]
+c.GenerateFeedback.preprocessors = ["autograder.classroom.feedback.Summarise"]
 # nbgrader gives every HTMLExporter its own template; the more specific section wins.
 c.FeedbackExporter.template_name = "feedback_template"
 c.FeedbackExporter.extra_template_basedirs = [str(Path(autograder.classroom.__file__).parent)]

@@ -13,12 +13,13 @@ from pathlib import Path
 from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from nbconvert.preprocessors import Preprocessor
 from nbgrader import utils
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.preprocessors import GetGrades
 from pygments.formatters import HtmlFormatter
 from traitlets import Bool, default
 
+from autograder.classroom.gradebook import MarkedCells
 from autograder.classroom.markup import mathml, sanitise
 from autograder.classroom.reports import Mistake, Report, found_report, has_error, mistakes
 from autograder.classroom.state import FAILED, GRADED, PARTLY, ending_of, gave_no_result
@@ -59,18 +60,22 @@ class Row:
         return mistakes(self.report) if self.report and self.score < self.points else []
 
 
-class Summarise(Preprocessor):
-    """Gathers the table of marks and marks up the graded cells; runs after nbgrader's GetGrades."""
+class Summarise(GetGrades):
+    """Brings marks and comments into the graded cells, as nbgrader's GetGrades does, and gathers the table of marks."""
 
     enabled = Bool(True).tag(config=True)
 
     def preprocess(self, nb, resources):
         names = resources["nbgrader"]
+        self.notebook_id, self.assignment_id, self.student_id = place = (
+            names["notebook"], names["assignment"], names["student"])
         with Gradebook(names["db_url"]) as gradebook:
             student = gradebook.find_student(names["student"])
             name = " ".join(part for part in (student.first_name, student.last_name) if part)
-            submission = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
-            pending = {grade.name for grade in submission.grades if grade.needs_manual_grade}
+            self.gradebook = marked = MarkedCells(gradebook, *place)
+            nb, resources = super(GetGrades, self).preprocess(nb, resources)
+            names |= totals(marked.notebook)
+            pending = {name for name, grade in marked.grades.items() if grade.needs_manual_grade}
         rows, heading = [], ""
         for cell in nb.cells:
             heading = last_heading(cell) or heading
@@ -106,6 +111,12 @@ class Summarise(Preprocessor):
             report=report,
             written=cell.cell_type == "markdown",
         )
+
+
+def totals(notebook: SubmittedNotebook) -> dict[str, float]:
+    """What nbgrader's GetGrades says about a notebook as a whole."""
+    penalty = notebook.late_submission_penalty or 0
+    return {"score": notebook.score - penalty, "max_score": notebook.max_score, "late_penalty": penalty}
 
 
 def verdict(cell, report: Report | None, pending: bool) -> str:

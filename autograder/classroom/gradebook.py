@@ -10,7 +10,7 @@ from typing import Any
 import nbgrader.api
 from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from nbgrader.dbutil import ALEMBIC_DIR
-from sqlalchemy.orm import scoped_session, sessionmaker
+from sqlalchemy.orm import scoped_session, sessionmaker, undefer
 
 import autograder.classroom.patience  # noqa: F401 - for what importing it does
 from autograder.classroom.folders import Classroom
@@ -78,6 +78,31 @@ def newest_schema() -> str:
     from alembic.script import ScriptDirectory  # only a new gradebook needs it
 
     return ScriptDirectory(ALEMBIC_DIR).get_current_head()
+
+
+class MarkedCells:
+    """The grades and the comments of one submitted notebook, by cell, all looked up at once.
+
+    It stands where nbgrader's preprocessors ask a gradebook for one after the other.
+    """
+
+    def __init__(self, gradebook: Gradebook, notebook: str, assignment: str, student: str):
+        self.db = gradebook.db
+        self.notebook = gradebook.find_submission_notebook(notebook, assignment, student)
+        cells = self.db.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == self.notebook.notebook_id)
+        self.names = dict(cells)
+        self.grades: dict[str, Grade] = self._by_name(Grade, undefer(Grade.max_score))
+        self.comments: dict[str, Comment] = self._by_name(Comment)
+
+    def _by_name(self, kind: type, *options: Any) -> dict:
+        found = self.db.query(kind).options(*options).filter(kind.notebook_id == self.notebook.id)
+        return {self.names[thing.cell_id]: thing for thing in found}
+
+    def find_grade(self, name: str, *place: str) -> Grade:
+        return self.grades[name]
+
+    def find_comment(self, name: str, *place: str) -> Comment:
+        return self.comments[name]
 
 
 def full_names(classroom: Classroom) -> dict[str, str]:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
 
+from autograder.classroom.gradebook import MarkedCells
 from autograder.classroom.reports import found_report
 
 if TYPE_CHECKING:
@@ -121,13 +122,13 @@ class SaveGrades(SaveAutoGrades):
         self.notebook_id, self.assignment_id, self.student_id = place = (
             names["notebook"], names["assignment"], names["student"])
         stamp = Path(resources.get("metadata", {}).get("path") or ".") / "timestamp.txt"
-        with Gradebook(names["db_url"]) as self.gradebook:
-            row = self.gradebook.find_submission_notebook(*place)
-            before = {comment.name: comment.auto_comment for comment in row.comments}
-            database = self.gradebook.db
+        with Gradebook(names["db_url"]) as gradebook:
+            self.gradebook = marked = MarkedCells(gradebook, *place)
+            before = {name: comment.auto_comment for name, comment in marked.comments.items()}
+            database = gradebook.db
             save, database.commit = database.commit, database.flush  # all or nothing: nbgrader commits at each cell
             nb, resources = super(SaveAutoGrades, self).preprocess(nb, resources)
-            save_ending(row, nb, before, _text(stamp))
+            save_ending(marked, nb, before, _text(stamp))
             save()
         return nb, resources
 
@@ -141,14 +142,14 @@ def note_how_it_ran(facts: dict, settings: "SandboxedExecute") -> None:
     facts["slow"] = facts.pop("seconds", 0.0) > NEARLY * settings.notebook_seconds
 
 
-def save_ending(row: SubmittedNotebook, notebook: NotebookNode, before: dict[str, str | None], handed_in: str) -> None:
+def save_ending(marked: MarkedCells, notebook: NotebookNode, before: dict[str, str | None], handed_in: str) -> None:
     """Mark what waits for a person and say why.
 
     before: the comments of the last grading. Where a comment is the same, with the same time of handing in, this is
     the same submission again, and a mark that a person has given it since then stays.
     """
     ending = ending_of(notebook)
-    grades, comments = ({item.name: item for item in items} for items in (row.grades, row.comments))
+    grades, comments = marked.grades, marked.comments
     answers = answer_cells(notebook)
     waiting = list(grades) if ending.state == FAILED else ending.waiting
     text = comment_on(ending, handed_in)

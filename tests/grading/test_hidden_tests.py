@@ -1,6 +1,8 @@
 """An instructor's hidden tests are run, count, and are never shown."""
 
 import shutil
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -93,28 +95,18 @@ def graded_page(monkeypatch):
     """What the feedback exporter makes of a notebook after `Summarise` has gone through it."""
     from autograder.classroom import feedback
 
-    facts = {"grade": True, "solution": False, "locked": True, "points": 4.0, "score": 0.0, "grade_id": "check_double",
-             "comment": None}
+    facts = {"grade": True, "solution": False, "locked": True, "points": 4.0, "grade_id": "check_double"}
     cell = new_code_cell(CELL, metadata={"nbgrader": facts})
     cell.outputs = [nbformat.v4.new_output("error", ename="HiddenTest", evalue="A hidden test does not hold.",
                                            traceback=[])]
 
-    class Empty:
-        first_name = last_name = ""
-        grades = ()
-
-        def __getattr__(self, name):
-            return lambda *a: self
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            return None
-
-    monkeypatch.setattr(feedback, "Gradebook", lambda url: Empty())
-    names = {"db_url": "", "student": "ada", "notebook": "n", "assignment": "a", "score": 0.0, "max_score": 4.0,
-             "late_penalty": 0}
+    grade = SimpleNamespace(score=0.0, max_score=4.0, needs_manual_grade=False)
+    marked = SimpleNamespace(grades={"check_double": grade}, find_grade=lambda *a: grade,
+                             notebook=SimpleNamespace(score=0.0, max_score=4.0, late_submission_penalty=None))
+    ada = SimpleNamespace(find_student=lambda name: SimpleNamespace(first_name="Ada", last_name=""))
+    monkeypatch.setattr(feedback, "Gradebook", lambda url: nullcontext(ada))
+    monkeypatch.setattr(feedback, "MarkedCells", lambda *a: marked)
+    names = {"db_url": "", "student": "ada", "notebook": "n", "assignment": "a"}
     notebook, resources = feedback.Summarise().preprocess(new_notebook(cells=[cell]), {"nbgrader": names})
     assert isinstance(resources["feedback"]["rows"][0], Row)
     return FeedbackExporter().from_notebook_node(notebook, resources)[0]
