@@ -141,7 +141,7 @@ class ClassReport:
     @property
     def open(self) -> int:
         """Submissions with a written answer that nobody has marked, and nothing else that is open."""
-        return sum(any(mark.pending for mark in p.marks) and not p.looks for p in self.handed_in)
+        return sum(any(mark.pending for mark in p.marks) and not p.ending.needs_a_person for p in self.handed_in)
 
     @property
     def bins(self) -> list[int]:

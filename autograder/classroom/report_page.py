@@ -52,10 +52,10 @@ def counted_bar(counts: dict[str, int]) -> Markup:
 
 
 def column(count: int, most: int) -> Markup:
-    """One upright bar of a histogram."""
-    height = 100 * count / most if most else 0.0
-    return Markup('<svg viewBox="0 0 1 100" preserveAspectRatio="none" aria-hidden="true">'
-                  f'<rect class="passed" y="{100 - height:g}" width="1" height="{height:g}"/></svg>')
+    """One upright bar of a histogram, as high as its count, so that the number stands on it."""
+    height = 8 * count / most if most else 0.0
+    return Markup(f'<svg style="height: {height:.3g}rem" viewBox="0 0 1 1" preserveAspectRatio="none" '
+                  'aria-hidden="true"><rect class="passed" width="1" height="1"/></svg>')
 
 
 def page(report: "ClassReport", folder: Path) -> str:

@@ -10,7 +10,7 @@ from test_feedback import Page
 
 from autograder.classroom import report as module
 from autograder.classroom.report import ClassReport, CriterionCount, ExerciseCount, Person, gather, rows, write
-from autograder.classroom.report_page import bar, page, percent
+from autograder.classroom.report_page import bar, column, page, percent
 from autograder.classroom.reports import Criterion, Mistake, Report
 from autograder.classroom.state import FAILED, GRADED, PARTLY, Ending
 from autograder.settings import book_link
@@ -52,6 +52,14 @@ def test_who_is_not_in_the_roster_is_to_look_at(graded, monkeypatch):
     looks = {person.id: person.looks for person in gather(graded.classroom, ASSIGNMENT).to_look_at}
     assert looks["ada"] == ["`ada` is not in `students.csv`: is the name of the folder a slip?"]
     assert "bao" not in looks
+
+
+def test_a_slip_in_a_name_does_not_hide_that_an_answer_waits():
+    marks = [module.Mark("why", 0, 4, True)]
+    people = [Person(name, name, ending, marks, None, looks) for name, ending, looks in (
+        ("ada", Ending(GRADED), []), ("adda", Ending(GRADED), ["is not in the roster"]),
+        ("bao", Ending(PARTLY, "x", 3), ["partly graded"]), ("fatou", Ending(FAILED, "x"), ["failed"]))]
+    assert ClassReport("05_scaling", 4, people, [], []).open == 2
 
 
 def test_the_page_needs_no_script_and_nothing_from_elsewhere(found, graded):
@@ -116,6 +124,7 @@ def test_numbers_and_bars():
     assert percent(None) == "–" and percent(0.456) == "46 %"
     assert re.findall(r'x="(\d+)" width="(\d+)"', bar([("passed", 1), ("failed", 3)], 4)) == [("0", "25"), ("25", "75")]
     assert "<rect" not in bar([("passed", 0)], 0)
+    assert "height: 4rem" in column(1, 2) and "height: 0rem" in column(0, 0)
 
 
 def test_the_command(graded, capsys, tmp_path):
