@@ -144,7 +144,8 @@ def full_rows(trial: Trial) -> None:
 def any_order(trial: Trial) -> None:
     """The sentences of a batch stand in no order of length, and stay where they are."""
     call = trial.case()
-    for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
+    trial.must_agree(call)
+    for order in ([2, 0, 1], [1, 2, 0]):
         trial.must_agree(replace(call, args=tuple(argument[order] for argument in call.args)))
 
 

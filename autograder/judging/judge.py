@@ -17,7 +17,16 @@ from autograder.judging.report import (
     Outcome,
     Report,
 )
-from autograder.judging.trial import Answer, CouldNotRun, Failed, NotAttempted, ResultFirst, Trial, WrongValues
+from autograder.judging.trial import (
+    Answer,
+    CouldNotRun,
+    Failed,
+    NotAttempted,
+    ResultFirst,
+    Trial,
+    WrongForm,
+    WrongResult,
+)
 from autograder.learner.runner import run
 
 PUBLIC_SEED = 2017
@@ -40,8 +49,7 @@ def judge_answer(exercise: Exercise, answer: Answer, seed: int | None = None) ->
     for criterion in exercise.criteria:
         trial = Trial(exercise, criterion.name, answer, PUBLIC_SEED if seed is None else seed, seed is None)
         silent = next((t for t in trials if t.replies and t.replies[-1].status in ("timed_out", "died")), None)
-        result_is_wrong = bool(outcomes) and outcomes[0].status == FAILED
-        outcomes.append(_decide(criterion, trial, result_is_wrong) if silent is None else _result(
+        outcomes.append(_decide(criterion, trial, outcomes[:1]) if silent is None else _result(
             criterion, COULD_NOT_RUN, f"Not run, because the code gave no answer to `{silent.criterion}`." + LOOK))
         trials.append(trial)
     report = _with_diagnoses(exercise, trials, outcomes)
@@ -65,7 +73,7 @@ def broken_parts(trial: Trial) -> dict[str, str]:
     return found
 
 
-def _decide(criterion: Criterion, trial: Trial, result_is_wrong: bool) -> Outcome:
+def _decide(criterion: Criterion, trial: Trial, first: list[Outcome]) -> Outcome:
     """What the criterion says. A wrong result on the typical case is told once, by the exercise's first criterion."""
     try:
         criterion.check(trial)
@@ -74,7 +82,7 @@ def _decide(criterion: Criterion, trial: Trial, result_is_wrong: bool) -> Outcom
     except ResultFirst:
         return _result(criterion, NOT_LOOKED_AT, RESULT_FIRST)
     except Failed as failure:
-        if result_is_wrong and isinstance(failure, WrongValues) and failure.typical:
+        if any(told.status == FAILED and _said_before(failure, told) for told in first):
             return _result(criterion, NOT_LOOKED_AT, RESULT_FIRST)
         detail = failure.difference.detail if trial.public else ""
         message = f"{failure.difference.message} {detail}".strip()
@@ -85,6 +93,13 @@ def _decide(criterion: Criterion, trial: Trial, result_is_wrong: bool) -> Outcom
         reason = f"This check itself failed ({type(bug).__name__}): a fault of the course, not of your answer."
         return _result(criterion, COULD_NOT_RUN, reason + LOOK)
     return _result(criterion, PASSED)
+
+
+def _said_before(failure: Failed, told: Outcome) -> bool:
+    """Whether the criterion met what the first one has told, and came to no question of its own."""
+    if isinstance(failure, WrongForm) and told.message.startswith(failure.difference.message):
+        return True
+    return isinstance(failure, WrongResult) and failure.typical
 
 
 def _result(criterion: Criterion, status: str, message: str = "", example=None) -> Outcome:

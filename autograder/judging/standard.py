@@ -1,5 +1,6 @@
 """Criteria that hold for every exercise: the course's general rules, checked on the exercise's typical case."""
 
+import math
 from dataclasses import replace
 
 import torch
@@ -76,5 +77,13 @@ STANDARD = {check.__name__: check for check in (
 def add_standard_criteria(exercise: Exercise, *, sentence: str | None = None, **points: float) -> None:
     """Adds the named criteria with their points; `sentence` says what `values` means in this exercise."""
     for name, available in points.items():
-        text = sentence if name == "values" and sentence else sentence_of(STANDARD[name])
+        text = sentence if name == "values" and sentence else _sentence(exercise, name)
         exercise.criteria.append(Criterion(name, text, available, STANDARD[name]))
+
+
+def _sentence(exercise: Exercise, name: str) -> str:
+    """That of the check; where float64 has a wide tolerance of its own, it promises no more than is looked at."""
+    if name == "double_precision" and torch.float64 in (exercise.tolerance or {}):
+        _, relative = exercise.tolerance[torch.float64]
+        return f"With float64 input the result is float64, and right to about {-math.log10(relative):.0f} digits."
+    return sentence_of(STANDARD[name])

@@ -28,12 +28,20 @@ class Failed(Exception):
         self.example = example
 
 
-class WrongValues(Failed):
-    """The form is right, the numbers are not; `typical`: on the exercise's typical case, which many criteria ask."""
+class WrongResult(Failed):
+    """Not what the reference gives; `typical`: on the exercise's typical case, which many criteria ask."""
 
     def __init__(self, difference: Difference, example: Example | None = None, typical: bool = False):
         super().__init__(difference, example)
         self.typical = typical
+
+
+class WrongForm(WrongResult):
+    """An exception, or another type, number of values, shape or dtype."""
+
+
+class WrongValues(WrongResult):
+    """The form is right, the numbers are not."""
 
 
 class ResultFirst(Exception):
@@ -123,10 +131,10 @@ class Trial:
 
     @contextmanager
     def beforehand(self) -> Iterator[None]:
-        """For what has to be right before the criterion's own question means anything: wrong values are not its own."""
+        """For what has to be right before the criterion's question means anything: a wrong result is not its own."""
         try:
             yield
-        except WrongValues as wrong:
+        except WrongResult as wrong:
             raise ResultFirst from wrong
 
     def must_raise(self, call: Call, kind: str, words: Sequence[str]) -> None:
@@ -156,7 +164,7 @@ class Trial:
         floating = any(tensor.is_floating_point() for tensor in tensors_in(call.args))
         names, source = self.exercise.returns_of(call.part), ", like the input" if floating else ""
         if problem := compare.form_problem(reply, right, names, source):
-            raise Failed(_told_of(call, problem))
+            raise WrongForm(_told_of(call, problem), typical=self._is_typical(call))
         return reply
 
     def _example(self, call: Call, reply: Reply, right: Reply, tolerance: dict | None) -> Example | None:

@@ -239,6 +239,15 @@ class states_not_cleared(_Parts):
 
 
 @encoder.misconception(see=f"{CHAPTER}#mistake-final-state")
+class lengths_not_used(_Parts):
+    """Your result does not depend on `lengths`: the GRU reads the padding too, and the last state has read it."""
+
+    def forward(self, source, lengths):
+        states, _, _ = self.read(source, lengths)
+        return states, states[:, -1]
+
+
+@encoder.misconception(see=f"{CHAPTER}#mistake-final-state")
 class padding_fed_as_zeros(_Parts):
     """You clear what the GRU reads, not what it says: fed with zeros, it still goes on changing its state."""
 

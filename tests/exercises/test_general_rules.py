@@ -81,8 +81,10 @@ def lost(report):
 
 def assert_all_fail(report, words):
     asked = [outcome for outcome in report.outcomes if outcome.criterion not in REFUSAL.get(report.exercise, ())]
-    assert sum(outcome.earned for outcome in asked) == 0.0 and {outcome.status for outcome in asked} == {"failed"}
-    assert all(words in outcome.message for outcome in asked), [outcome.message for outcome in asked]
+    assert sum(outcome.earned for outcome in asked) == 0.0 and asked[0].status == "failed"
+    assert {outcome.status for outcome in asked} <= {"failed", "not_looked_at"}  # what the first has told, or its own
+    failed = [outcome.message for outcome in asked if outcome.status == "failed"]
+    assert all(words in message for message in failed), failed
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -150,7 +152,14 @@ def test_float32_on_the_way_loses_double_precision(name):
         return tensor.float().to(tensor.dtype)
 
     report = judged(name, lambda function, *args: each_float(rounded, function(*args)))
-    assert name in TOLERANT or lost(report).keys() - {"large_scores"} == {"double_precision"}
+    assert lost(report).keys() - {"large_scores"} == (set() if name in TOLERANT else {"double_precision"})
+
+
+@pytest.mark.parametrize("name", DOUBLE)
+def test_exactness_is_promised_where_it_is_looked_at(name):
+    sentence = next(c.sentence for c in EXERCISES[name].criteria if c.name == "double_precision")
+    assert ("as exact as float64 allows" in sentence) == (name not in TOLERANT)
+    assert ("right to about" in sentence) == (name in TOLERANT)
 
 
 @pytest.mark.parametrize("name", FLOATS)
