@@ -103,6 +103,13 @@ def bits_instead_of_nats(weights):
 
 
 @attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def logarithm_to_base_ten(weights):
+    """You use the logarithm to base 10; nats need the natural logarithm."""
+    logs = torch.where(weights > 0, weights, 1.0).log10()
+    return -(weights * logs).sum(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
 def minus_sign_forgotten(weights):
     """Your entropy is negative: logarithms of numbers below 1 are, and the formula has a minus for that."""
     logs = torch.where(weights > 0, weights, 1.0).log()
@@ -113,6 +120,12 @@ def minus_sign_forgotten(weights):
 def zero_gives_nan(weights):
     """The formula is right, but a weight of 0 gives 0 times minus infinity, which is NaN."""
     return -(weights * weights.log()).sum(dim=-1)
+
+
+@attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
+def large_constant_in_the_logarithm(weights):
+    """Your constant inside the logarithm keeps NaN away, but is too large: it changes the terms of small weights."""
+    return -(weights * (weights + 1e-3).log()).sum(dim=-1)
 
 
 @attention_entropy.misconception(see=f"{CHAPTER}#mistake-entropy")
@@ -199,6 +212,25 @@ def plus_instead_of_minus(p):
 def diagonal_formula_everywhere(p):
     """You use p_i (1 - p_j) for every entry; the 1 belongs to the diagonal alone."""
     return p.unsqueeze(-1) * (1 - p.unsqueeze(-2))
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def softmax_of_probabilities(p):
+    """You apply softmax to p, which are probabilities already, so your J is that of flatter ones."""
+    p = torch.softmax(p, dim=-1)
+    return torch.diag_embed(p) - p.unsqueeze(-1) * p.unsqueeze(-2)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def identity_for_the_diagonal(p):
+    """You take the outer product away from the identity; the diagonal matrix has p_i where yours has 1."""
+    return torch.eye(p.size(-1)).to(p) - p.unsqueeze(-1) * p.unsqueeze(-2)
+
+
+@softmax_jacobian.misconception(see=f"{CHAPTER}#mistake-jacobian")
+def squares_for_the_outer_product(p):
+    """You take away p_i p_i all along row i; the outer product has p_i p_j in row i and column j."""
+    return torch.diag_embed(p) - p.unsqueeze(-1) * p.unsqueeze(-1)
 
 
 # --- scaled_dot_product_attention ------------------------------------------------------------------------------

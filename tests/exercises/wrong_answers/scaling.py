@@ -164,6 +164,10 @@ NAMED = {
     ("dot_product_std", "at least a thousand pairs"): "samples_ignored",
     ("dot_product_std", "theory with noise"): "samples_ignored",
     ("attention_entropy", "axis 2"): "summed_over_queries",
+    ("attention_entropy", "decimal"): "logarithm_to_base_ten",
+    ("attention_entropy", "large constant"): "large_constant_in_the_logarithm",
+    ("softmax_jacobian", "diagonal of ones"): "identity_for_the_diagonal",
+    ("softmax_jacobian", "probabilities softmaxed"): "softmax_of_probabilities",
     ("scaled_dot_product_attention", "both sides by the root"): "divided_by_d_k",
     ("scaled_dot_product_attention", "softmax over heads"): "normalised_over_queries",  # the same for three axes
     ("scaled_dot_product_attention", "scale from the value"): "divided_by_root_of_d_v",
