@@ -28,6 +28,13 @@ def heads_before_the_batch(x, num_heads):
 
 
 @split_heads.misconception(see=f"{CHAPTER}#mistake-split")
+def heads_folded_into_the_batch(x, num_heads):
+    """You make one axis of batch and heads; the heads are to keep an axis of their own: (batch, heads, seq, d_k)."""
+    batch, seq, d_model = x.shape
+    return x.reshape(batch, seq, num_heads, d_model // num_heads).transpose(1, 2).flatten(0, 1)
+
+
+@split_heads.misconception(see=f"{CHAPTER}#mistake-split")
 def features_before_tokens(x, num_heads):
     """You turn the head around as well: its features stand before its tokens, (batch, heads, d_k, seq)."""
     batch, seq, d_model = x.shape

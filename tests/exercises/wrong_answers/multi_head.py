@@ -281,6 +281,7 @@ WRONG = {
 }
 
 NAMED = {
+    ("split_heads", "heads in the batch"): "heads_folded_into_the_batch",
     ("merge_heads", "view of the heads"): "view_after_transpose",
     ("merge_heads", "tokens last"): "tokens_last",
     ("causal_mask", "two axes more"): "axes_for_batch_and_heads",
