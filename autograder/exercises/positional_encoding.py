@@ -249,7 +249,7 @@ def smallest_sizes(trial: Trial) -> None:
 def only_the_distance_counts(trial: Trial) -> None:
     """The product of a turned query and a turned key depends on the distance of their positions, and on it alone."""
     given = trial.inputs()
-    q, k = (given.normal(1, 1, 6, 8) for _ in range(2))
+    q, k = (given.normal(1, 2, 6, 8) for _ in range(2))  # two heads: a first one alone is number 0
     products = []
     for positions in (torch.arange(6), torch.arange(9, 15), 3 * torch.arange(6)):
         turned = [trial.well_formed(Call((x, positions))).output for x in (q, k)]

@@ -57,6 +57,19 @@ def slopes_of_the_published_code(num_heads, length):
     return closed(-slopes * distances(length))
 
 
+@alibi_bias.misconception(see=f"{CHAPTER}#mistake-alibi-slopes")
+def slopes_in_reverse_order(num_heads, length):
+    """Your slopes are the right ones in reverse order; head 1 should have the steepest, head h the flattest."""
+    return closed(-slopes_of(num_heads).flip(0) * distances(length))
+
+
+@alibi_bias.misconception(see=f"{CHAPTER}#mistake-alibi-slopes")
+def slopes_in_equal_steps(num_heads, length):
+    """Your first and last slope are right, with equal steps between; each is to be the one before times 2^(-8/h)."""
+    slopes = torch.linspace(2 ** (-8 / num_heads), 2**-8, num_heads)
+    return closed(-slopes[:, None, None] * distances(length))
+
+
 # --- the distance ----------------------------------------------------------------------------------------------
 
 

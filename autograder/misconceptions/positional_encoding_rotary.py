@@ -98,10 +98,22 @@ def exponent_without_its_two(x, positions):
     return turned(x, positions.unsqueeze(1) * 10_000 ** (-exponents(x.size(-1)) / 2))
 
 
+@rotary.misconception(see=f"{CHAPTER}#mistake-frequencies")
+def minus_of_the_exponent_forgotten(x, positions):
+    """Your frequencies grow from pair to pair; the exponent -2i / d_k has a minus, which makes them fall."""
+    return turned(x, positions.unsqueeze(1) * 10_000 ** (torch.arange(0, x.size(-1), 2) / x.size(-1)))
+
+
 @rotary.misconception(see=f"{CHAPTER}#mistake-position-count")
 def positions_not_read(x, positions):
     """You count positions from 0 yourself; `positions` says where they stand, as when a model writes word by word."""
     return turned(x, angles_at(torch.arange(len(positions)), x))
+
+
+@rotary.misconception(see=f"{CHAPTER}#mistake-position-count")
+def turned_by_the_head(x, positions):
+    """You turn by the number of the head, so all words of a head turn alike; the angle is that of the position."""
+    return turned(x, angles_at(torch.arange(x.size(1)), x).unsqueeze(1))
 
 
 @rotary.misconception(see=f"{CHAPTER}#mistake-table-form")

@@ -286,6 +286,7 @@ NAMED = {
     ("sinusoidal_encoding", "one frequency left out"): "last_column_left_empty",
     ("shift_matrix", "exponent counted twice"): "exponent_doubled_twice",
     ("rotary", "view into itself"): "first_feature_already_new",
+    ("alibi_bias", "slopes reversed"): "slopes_in_reverse_order",
     ("alibi_bias", "slopes of eight heads"): "slopes_halved_from_head_to_head",
     ("alibi_bias", "exponent 4"): "slopes_halved_from_head_to_head",
 }
