@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from autograder.classroom.columns import padded, width
 from autograder.classroom.execution import Executed, Execution, outcome
-from autograder.classroom.folders import Classroom
+from autograder.classroom.folders import Classroom, course_assignments
 from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, one_engine, opened
 from autograder.classroom.steps import LOG, Autograding, Failure, Feedback, Steps
 from autograder.grading.jobs import NoWorkers, OtherVersion
@@ -298,18 +298,35 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def chosen(asked: list[str], classroom: Classroom) -> list[str]:
+    """The assignments to grade: what was asked for, else all that were handed in; a folder that is none is named.
+
+    Raises Failure where an assignment is asked for that the course has not, or where nothing was handed in.
+    """
+    known, handed_in = course_assignments(), classroom.assignments()
+    listed = f"the course has {', '.join(known)}"
+    if unknown := [assignment for assignment in asked if assignment not in known]:
+        raise Failure(f"There is no assignment {', '.join(unknown)}; {listed}.")
+    if asked:
+        return asked
+    if strange := [name for name in handed_in if name not in known]:
+        folders = sorted(str(path) for name in strange for path in classroom.submitted.glob(f"*/{name}"))
+        print(f"grade: passed over {', '.join(folders)}: no assignment has this name; {listed}. "
+              "Give the folder its right name and run the same command again.", file=sys.stderr)
+    if wanted := [name for name in handed_in if name in known]:
+        return wanted
+    raise Failure(f"nothing was handed in under {classroom.submitted}.")
+
+
 def main(argv: list[str]) -> int:
     options = arguments(argv)
     if options.no_sandbox:
         os.environ["AUTOGRADER_NO_SANDBOX"] = "1"
         print("grade: WITHOUT A SANDBOX. The submissions' code runs with all your rights.", file=sys.stderr)
     classroom = Classroom.at(options.classroom)
-    assignments = options.assignment or classroom.assignments()
-    if not assignments:
-        print(f"grade: nothing was handed in under {classroom.submitted}.", file=sys.stderr)
-        return 1
     students = options.students.split(",") if options.students else None
     try:
+        assignments = chosen(options.assignment, classroom)
         if not options.no_sandbox:
             bubblewrap()
         course = Course(classroom, options.force, students=students, workers=options.workers,

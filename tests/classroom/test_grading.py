@@ -11,8 +11,10 @@ from class_tools import ASSIGNMENT, NOTEBOOK
 from nbgrader.utils import is_solution
 
 from autograder.classroom import pipeline
+from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import marks_of
 from autograder.classroom.reports import found_report, has_error
+from autograder.classroom.steps import Failure
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.judge import judge
 
@@ -114,9 +116,22 @@ def test_nothing_to_grade_is_said(tmp_path):
     assert "nothing was handed in under" in errors.getvalue()
 
 
-def test_a_command_of_nbgrader_that_fails_is_shown(tmp_path, capsys):
-    assert pipeline.main(["no_such_assignment", "--classroom", str(tmp_path / "class")]) == 1
-    assert "`nbgrader generate_assignment no_such_assignment" in capsys.readouterr().err
+def test_a_mistyped_assignment_is_said_with_those_there_are(tmp_path, capsys):
+    assert pipeline.main(["--classroom", str(tmp_path), "05_scalling"]) == 1
+    assert "There is no assignment 05_scalling; the course has 01_bottleneck, " in capsys.readouterr().err
+
+
+def test_a_folder_with_a_mistyped_name_stops_nobody_and_is_named(tmp_path, capsys):
+    for name in ("05_scaling", "05_scalling"):
+        (tmp_path / "submitted" / "ada" / name).mkdir(parents=True)
+    assert pipeline.chosen([], Classroom(tmp_path)) == ["05_scaling"]
+    said = capsys.readouterr().err
+    assert str(tmp_path / "submitted" / "ada" / "05_scalling") in said and "Give the folder its right name" in said
+
+
+def test_a_command_of_nbgrader_that_fails_is_shown(tmp_path):
+    with pytest.raises(Failure, match="`nbgrader generate_assignment no_such_assignment"):
+        pipeline.Course(Classroom(tmp_path / "class")).grade(["no_such_assignment"])
 
 
 def test_the_classroom_is_private(graded):
