@@ -196,8 +196,9 @@ class Sandbox(Answering):
         seconds = f"{self.limits.cell_seconds:g} seconds"
         self.manager.interrupt_kernel()
         if not self._collect(request, collector, GRACE_SECONDS):
+            reason = self.verdict or f"A cell ran longer than {seconds} and could not be interrupted."
             self._end()
-            raise Stopped(f"A cell ran longer than {seconds} and could not be interrupted.")
+            raise Stopped(reason)
         collector.outputs.append(error_output("TimeoutError", f"This cell ran longer than {seconds} and was stopped."))
 
     def _require_alive(self) -> None:

@@ -47,7 +47,7 @@ class BubblewrapProvisioner(LocalProvisioner):
     @property
     def verdict(self) -> str | None:
         """Why the watchdog ended the kernel, or None."""
-        return self.watchdog.verdict if self.watchdog else None
+        return self.watchdog.verdict_now() if self.watchdog else None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         self.folder = Path(tempfile.mkdtemp(prefix="", dir=scratch()))

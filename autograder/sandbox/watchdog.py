@@ -54,18 +54,31 @@ class Watchdog:
         if time.monotonic() > self.end:
             return f"The notebook took longer than {limits.notebook_seconds:g} seconds."
         try:
-            processes = [self.processes / name for name in os.listdir(self.processes) if name.isdigit()]
+            processes = self._inside()
         except PermissionError:
             return "The sandbox could not be watched."
         except OSError:  # it has ended
             return None
         if len(processes) > limits.processes:
-            return f"The code started more than {limits.processes} processes."
+            return self._crowded()
         if self._occupied(processes) > limits.memory:
             return f"The code used more than {limits.memory // 2**20} MiB of memory."
         if _holds_strays(self.sockets):
             return "The code wrote files where only the kernel's sockets belong."
         return None
+
+    def verdict_now(self) -> str | None:
+        """The verdict; a crowd is seen though the thread may still be looking at the memory of each in it."""
+        if self.verdict is None:
+            with contextlib.suppress(OSError):  # it has ended
+                return self._crowded() if len(self._inside()) > self.limits.processes else None
+        return self.verdict
+
+    def _inside(self) -> list[Path]:
+        return [self.processes / name for name in os.listdir(self.processes) if name.isdigit()]
+
+    def _crowded(self) -> str:
+        return f"The code started more than {self.limits.processes} processes."
 
     def _occupied(self, processes: list[Path]) -> int:
         """Bytes that the sandbox occupies, or a bound below its limit.

@@ -14,6 +14,7 @@ from autograder.sandbox import bubblewrap, kernel
 from autograder.sandbox.bubblewrap import NoSandbox
 from autograder.sandbox.kernel import Sandbox, Stopped
 from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.watchdog import Watchdog
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing: apt install bubblewrap")
 SMALL = Limits(cell_seconds=30, notebook_seconds=300, memory=700 * MIB, processes=20, disk_bytes=8 * MIB,
@@ -133,6 +134,14 @@ def test_a_cell_that_cannot_be_interrupted_ends_its_sandbox():
 def test_what_ends_a_sandbox_says_why(code, reason):
     with Sandbox(limits=SMALL) as box, pytest.raises(Stopped, match=reason):
         box.execute(code)
+
+
+def test_a_crowd_is_seen_before_the_watchdog_has_looked_at_everybody(tmp_path):
+    for number in range(SMALL.processes + 1):
+        (tmp_path / str(number)).mkdir()
+        watchdog = Watchdog(tmp_path, SMALL, tmp_path, kill=lambda: None, interval=3600)
+        assert (watchdog.verdict_now() is None) == (number < SMALL.processes)
+        watchdog.stop()
 
 
 def test_the_whole_notebook_has_a_deadline():
