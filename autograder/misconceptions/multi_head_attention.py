@@ -120,11 +120,10 @@ def bool_masks_only(query, key, value, mask=None):
 def mask_used_as_an_index(query, key, value, mask=None):
     """You use the mask as an index, which does not broadcast: with fewer axes, or axes of size 1, it does not fit."""
     scores = scaled_scores(query, key)
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
+    if mask is not None:
         scores[mask == 0] = -1e9
-        weights = torch.softmax(scores, dim=-1).masked_fill(mask == 0, 0.0)
+    weights = torch.softmax(scores, dim=-1)
+    weights = weights if mask is None else weights.masked_fill(mask == 0, 0.0)
     return weights @ value, weights
 
 
