@@ -11,9 +11,9 @@ import torch
 
 from autograder.judging.compare import close, close_numbers
 from autograder.judging.exercise import Exercise, Misconception
+from autograder.judging.known import Asked, reply_of
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, Reply
-from autograder.learner.runner import run
 
 
 def diagnose(exercise: Exercise, trials: Sequence[Trial], failed: Sequence[bool]) -> list[str | None]:
@@ -35,16 +35,18 @@ def _only_match(exercise: Exercise, replay: "_Replay", trial: Trial) -> str | No
 
 
 class _Replay:
-    """Runs misconceptions on the calls that an answer was asked, each once."""
+    """What misconceptions give for the calls that an answer was asked."""
 
     def __init__(self, exercise: Exercise):
         self.exercise = exercise
         self.seen: dict[tuple[str, str], bool] = {}
+        self.asked: dict[str, list[Asked]] = {}
 
     def agrees(self, misconception: Misconception, trial: Trial) -> bool:
         key = misconception.name, trial.criterion
         if key not in self.seen:
-            theirs = (run(misconception.implementation, call, i) for i, call in enumerate(trial.calls))
+            asked = self.asked.setdefault(trial.criterion, [Asked(call) for call in trial.calls])
+            theirs = (reply_of(misconception.implementation, call, i) for i, call in enumerate(asked))
             if self.exercise.agreement is None:
                 self.seen[key] = all(map(same_reply, trial.replies, theirs))  # which stops at the first that differs
             else:
