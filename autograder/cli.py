@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import autograder.light  # noqa: F401 - for what importing it does
+from autograder.settings import Unusable
 
 COMMANDS = {
     "exercises": ("autograder.classroom.release", "make exercises/ from solutions/, or check that it is up to date"),
@@ -41,7 +42,11 @@ def main(argv: list[str] | None = None) -> int:
         print(f"autograder: there is no command {command!r}.\n\n{usage()}", file=sys.stderr)
         return 2
     find_own_programs()
-    return import_module(COMMANDS[command][0]).main(rest)
+    try:
+        return import_module(COMMANDS[command][0]).main(rest)
+    except Unusable as reason:
+        print(f"{command}: {reason}", file=sys.stderr)
+        return 2
 
 
 def find_own_programs() -> None:

@@ -10,6 +10,10 @@ LARGEST_FILE = 16 * 2**20
 """Bytes of a file that is handed in beside a notebook; a larger one is left out."""
 
 
+class Unusable(ValueError):
+    """What was set or chosen for this installation cannot be used; the text says which, and what to do."""
+
+
 @cache
 def configured_book_url() -> str:
     """`[tool.autograder] book_url` of pyproject.toml; empty where there is no such file."""
@@ -39,4 +43,4 @@ def grading_seed() -> int | None:
     try:
         return int(value)
     except ValueError:
-        raise ValueError(f"AUTOGRADER_SEED is {value!r}; it must be a whole number such as 4711.") from None
+        raise Unusable(f"AUTOGRADER_SEED is {value!r}; it must be a whole number such as 4711.") from None

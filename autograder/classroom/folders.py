@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.settings import REPOSITORY
+from autograder.settings import REPOSITORY, Unusable
 
 DEFAULT_CLASSROOM = "classroom"
 
@@ -19,14 +19,14 @@ DEFAULT_CLASSROOM = "classroom"
 class Classroom:
     """The folder of one class; the paths in it are nbgrader's steps.
 
-    Raises ValueError for a path that nbgrader would read as a pattern.
+    Raises Unusable for a path that nbgrader would read as a pattern.
     """
 
     folder: Path
 
     def __post_init__(self):
         if strange := re.search(r"[*?+\[\](){}|^$\\]", str(self.folder)):
-            raise ValueError(
+            raise Unusable(
                 f"The classroom's path {str(self.folder)!r} contains {strange[0]!r}, which nbgrader would read as part "
                 "of a pattern; choose a path of letters, digits, dots, dashes and underscores."
             )
@@ -94,13 +94,13 @@ class Classroom:
     def grading_seed(self) -> int:
         """The secret seed with which this class is judged; made at random where there is none yet.
 
-        Raises ValueError where the file holds no whole number.
+        Raises Unusable where the file holds no whole number.
         """
         if not self.seed_file.exists():
             self.write_seed(secrets.randbelow(2**31))
         text = self.seed_file.read_text(encoding="utf-8").strip()
         if not text.isdecimal():
-            raise ValueError(f"{self.seed_file} holds {text!r}; it must be a whole number, or be deleted.")
+            raise Unusable(f"{self.seed_file} holds {text!r}; it must be a whole number, or be deleted.")
         return int(text)
 
     def write_seed(self, seed: int) -> None:

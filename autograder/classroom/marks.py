@@ -10,7 +10,7 @@ from autograder.classroom.columns import table
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of, opened
 from autograder.classroom.reports import found_report, has_error
-from autograder.classroom.roster import not_enrolled
+from autograder.classroom.roster import strangers_named
 from autograder.classroom.state import FAILED, NOT_JUDGED, PARTLY, Ending, ending_in
 from autograder.reporting.text import title
 from autograder.settings import REPOSITORY, book_url
@@ -79,7 +79,7 @@ def class_table(classroom: Classroom) -> str:
             if ending.state != FAILED:
                 notes += filter(None, [findings_text(findings(graded))])
             rows.append(["" if i else name, assignment, mark, "\n".join(notes)])
-    remarks = remarks_below(rows, endings, not_enrolled(classroom))
+    remarks = remarks_below(rows, endings, strangers_named(classroom))
     return "\n".join([table(["Student", "Assignment", "Marks", "What was found"], rows), *remarks])
 
 
@@ -90,7 +90,7 @@ def penalties(classroom: Classroom, assignment: str) -> dict[str, float]:
                 for submission in gradebook.assignment_submissions(assignment) if submission.late_submission_penalty}
 
 
-def remarks_below(rows: list[list[str]], endings: list[Ending], strangers: list[str]) -> list[str]:
+def remarks_below(rows: list[list[str]], endings: list[Ending], strangers: str) -> list[str]:
     """What the table's signs mean, and who should not be in it."""
     remarks = []
     if any("(+" in cell for row in rows for cell in row):
@@ -98,7 +98,7 @@ def remarks_below(rows: list[list[str]], endings: list[Ending], strangers: list[
     if not all(ending.protected for ending in endings):
         remarks.append("Graded WITHOUT A SANDBOX: an answer may have given itself its marks.")
     if strangers:
-        remarks.append(f"Not in students.csv: {', '.join(strangers)}. Is the name of a folder a slip?")
+        remarks.append(strangers)
     return ["", *remarks] if remarks else []
 
 

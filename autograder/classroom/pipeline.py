@@ -29,6 +29,7 @@ from autograder.classroom.columns import padded, width
 from autograder.classroom.execution import Executed, Execution, outcome
 from autograder.classroom.folders import Classroom, course_assignments
 from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, one_engine, opened
+from autograder.classroom.roster import strangers_named
 from autograder.classroom.steps import LOG, Autograding, Failure, Feedback, Steps
 from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.grading.store import JUDGES
@@ -331,7 +332,10 @@ def main(argv: list[str]) -> int:
             bubblewrap()
         course = Course(classroom, options.force, students=students, workers=options.workers,
                         scheduler=options.scheduler)
-        return 0 if course.grade(assignments) else 1
+        complete = course.grade(assignments)
+        if strangers := strangers_named(classroom):
+            print(f"grade: {strangers}", file=sys.stderr)
+        return 0 if complete else 1
     except (Failure, NoSandbox, NoWorkers, OtherVersion) as failure:
         print(f"grade: {failure}", file=sys.stderr)
         return 1

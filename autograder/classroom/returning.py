@@ -8,6 +8,8 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
+from autograder.settings import book_url
+
 NEEDED = ("timestamp.txt", "submission_secret.txt")
 
 
@@ -18,6 +20,9 @@ class CarefulRelease(ExchangeReleaseFeedback):
         if not self.folders():
             self.fail(f"There are no pages for {self.coursedir.assignment_id} yet; run `autograder grade "
                       f"{self.coursedir.assignment_id}` first.")
+        if book_url().startswith("file:"):
+            self.log.warning("The pages link to the book on this computer (%s), where no student gets to: set book_url "
+                             "in pyproject.toml, grade once more, and release them again.", book_url())
         excluded = set(filter(None, self.coursedir.student_id_exclude.split(",")))
         outside = self.by_hand() - excluded
         self.coursedir.student_id_exclude = ",".join(sorted(excluded | outside))

@@ -51,6 +51,12 @@ def not_enrolled(classroom: Classroom) -> list[str]:
     return sorted({path.name for path in classroom.submitted.glob("*") if path.is_dir()} - known)
 
 
+def strangers_named(classroom: Classroom) -> str:
+    """One sentence that names who handed in and is not enrolled; "" where there is nobody."""
+    strangers = not_enrolled(classroom)
+    return f"Not in students.csv: {', '.join(strangers)}. Is the name of a folder a slip?" if strangers else ""
+
+
 def people(number: int) -> dict[str, tuple[str, str]]:
     """Ids with first and last names, as many as asked for; after the last name the ids go on with ada2, bao2."""
     chosen = {}

@@ -50,6 +50,16 @@ def test_a_mistyped_assignment_is_said(release, caplog):
     assert "There are no pages for 05_scalling yet; run `autograder grade 05_scalling` first." in caplog.text
 
 
+def test_links_that_no_student_can_follow_are_said(release, caplog, monkeypatch):
+    monkeypatch.setenv("BOOK_URL", "https://example.org/book")
+    release()
+    assert "set book_url" not in caplog.text
+    monkeypatch.setenv("BOOK_URL", "")
+    release()
+    assert "The pages link to the book on this computer (file://" in caplog.text
+    assert "set book_url in pyproject.toml, grade once more, and release them again" in caplog.text
+
+
 def test_who_is_left_out_on_purpose_is_not_named(release, caplog):
     assert release(student_id_exclude="ada,bao") == []
     assert "exchange: zoe." in caplog.text

@@ -5,7 +5,7 @@ import pytest
 from autograder.classroom.folders import Classroom
 from autograder.classroom.marks import remarks_below
 from autograder.classroom.report import odd_folder
-from autograder.classroom.roster import not_enrolled, people
+from autograder.classroom.roster import not_enrolled, people, strangers_named
 
 
 @pytest.fixture
@@ -22,11 +22,12 @@ def test_a_slip_in_a_folders_name_is_noticed(room, head):
     lines = [head, "Kowalska,ada" if head.endswith("id") else "ada,Kowalska"]
     room.roster.write_text("\n".join(lines), encoding="utf-8")
     assert not_enrolled(room) == ["adda", "zoe"]
-    assert "Not in students.csv: adda, zoe. Is the name of a folder a slip?" in remarks_below([], [], ["adda", "zoe"])
+    assert strangers_named(room) == "Not in students.csv: adda, zoe. Is the name of a folder a slip?"
+    assert strangers_named(room) in remarks_below([], [], strangers_named(room))
 
 
 def test_a_class_without_a_roster_has_no_strangers(room):
-    assert not_enrolled(room) == [] and remarks_below([], [], []) == []
+    assert not_enrolled(room) == [] and strangers_named(room) == "" and remarks_below([], [], "") == []
 
 
 def test_more_notebooks_than_asked_for_are_to_look_at(tmp_path):
