@@ -23,7 +23,8 @@ def test_a_class_is_graded_without_an_activated_environment(tmp_path):
     assert result.stderr.endswith("grade: Not in students.csv: ada. Is the name of a folder a slip?\n")
 
 
-@pytest.mark.parametrize("command", ["grade --classroom", "marks", "report 05_scaling --classroom", "sample-class --into"])
+@pytest.mark.parametrize("command", ["grade --classroom", "marks", "report 05_scaling --classroom",
+                                     "sample-class --into"])
 def test_a_classroom_that_nbgrader_would_misread_is_one_sentence(command, capsys):
     assert main([*command.split(), "classes/spring (2)"]) == 2
     said = capsys.readouterr().err

@@ -45,6 +45,13 @@ def test_an_equal_call_is_carried_out_once():
     assert torch.equal(first.output, 2 * CALL.args[0])
 
 
+def test_code_without_a_hash_is_remembered_too():
+    asked = Asked(Call(args=("a",)))
+    lookup = {"a": "b"}.get
+    assert reply_of(lookup, asked).output == "b" and reply_of(lookup, asked) is reply_of(lookup, asked)
+    assert reply_of({"a": "c"}.get, asked).output == "c"
+
+
 @pytest.mark.parametrize("call", OTHER_CALLS.values(), ids=OTHER_CALLS)
 def test_another_call_is_carried_out(call):
     ours = Counted()
