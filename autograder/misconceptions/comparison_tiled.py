@@ -82,6 +82,15 @@ def maximum_of_the_first_block(query, key, value, block_size):
 
 
 @tiled_attention.misconception(see=f"{CHAPTER}#mistake-running-softmax")
+def maximum_from_zero(query, key, value, block_size):
+    """Your maximum begins at 0; where all scores lie far below, every weight is 0. It begins at minus infinity."""
+    def at_least_zero(m, scores):
+        return torch.maximum(m, scores.amax(-1, keepdim=True)).clamp(min=0)
+
+    return online(blocks(query, key, value, block_size), maximum=at_least_zero)
+
+
+@tiled_attention.misconception(see=f"{CHAPTER}#mistake-running-softmax")
 def one_maximum_for_all_rows(query, key, value, block_size):
     """You take one maximum for all queries; in a row far below it every weight is 0. Each row has its own."""
     return online(blocks(query, key, value, block_size), maximum=lambda m, scores: torch.maximum(m, scores.max()))

@@ -189,6 +189,15 @@ def left_in_sorted_order(logits, p):
 
 
 @top_p_filter.misconception(see=f"{CHAPTER}#mistake-order-of-the-vocabulary")
+def gathered_in_place_of_scattered(logits, p):
+    """You use `gather`, which sorts the mask a second time; `scatter` brings each entry back to its token."""
+    values, order = torch.softmax(logits, dim=-1).sort(dim=-1, descending=True)
+    outside = (values.cumsum(dim=-1) - values >= p) & (p < 1)
+    outside[:, 0] = False
+    return logits.masked_fill(outside.gather(-1, order), -math.inf)
+
+
+@top_p_filter.misconception(see=f"{CHAPTER}#mistake-order-of-the-vocabulary")
 def sorted_mask_on_unsorted_logits(logits, p):
     """You apply a mask that belongs to the sorted order to logits that are not sorted."""
     values = torch.softmax(logits, dim=-1).sort(dim=-1, descending=True)[0]
