@@ -26,7 +26,7 @@ BOOK_CODE := $(filter autograder/book/% autograder/settings.py,$(CODE))
 CHAPTERS := $(wildcard book/[0-9][0-9]_*.ipynb)
 # Two processes, a file in each at a time: the cells of a notebook share a kernel.
 PARALLEL := -n 2 --dist loadfile
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=1500 --nbval-kernel-startup-timeout=300
 
 ##@ For everybody
 .PHONY: help course lab serve grade test clean

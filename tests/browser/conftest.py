@@ -9,6 +9,8 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+PATIENCE = 30_000
+"""Milliseconds for what a page does after a click: a machine that tests two things at once is slow."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 MISSING = "Chromium is missing, so no page was tried in a browser: apt install chromium, or set CHROMIUM to its path."
 
@@ -31,8 +33,9 @@ def chromium() -> str:
 @pytest.fixture(scope="module")
 def browser(chromium):
     """One browser for a module: Playwright's event loop must be gone when notebooks are tested after it."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser

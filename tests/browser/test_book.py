@@ -77,7 +77,7 @@ class Visit:
                                            has_touch=touch)
         self.context.route("**/*", self.only_local)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(90_000)
         self.page.on("console", lambda m: m.type == "error" and self.faults.append(f"console: {m.text}"))
         self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
         self.page.on("requestfailed", lambda r: self.faults.append(f"failed: {r.url} {r.failure}"))

@@ -106,8 +106,8 @@ def graded(room, server, browser):
     """Graded by a click on formgrader's own button."""
     page = signed_in(browser, server).new_page()
     page.goto(f"{server}/formgrader/manage_submissions/{ASSIGNMENT}")
-    page.locator("td.autograde a").click(timeout=30_000)
-    expect(page.get_by_text("Successfully autograded")).to_be_visible(timeout=120_000)
+    page.locator("td.autograde a").click(timeout=90_000)
+    expect(page.get_by_text("Successfully autograded")).to_be_visible(timeout=300_000)
     page.close()
     return room
 

@@ -77,7 +77,7 @@ class Notebook:
     def __init__(self, page, address: str, path: str):
         self.page = page
         page.goto(f"{address}/lab/tree/{path}?token={TOKEN}")
-        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
+        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=180_000)
 
     def cell(self, text: str):
         return self.page.locator(".jp-CodeCell", has=self.page.locator(".cm-content", has_text=text)).first
@@ -91,9 +91,9 @@ class Notebook:
             cell.locator(".cm-content").click()
             self.page.keyboard.press("Shift+Enter")
             with suppress(AssertionError):
-                expect(prompt).not_to_have_text(before, timeout=10_000)
+                expect(prompt).not_to_have_text(before, timeout=30_000)
                 break
-        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=60_000)
+        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=180_000)
         return cell.locator(".jp-OutputArea")
 
     def replace(self, text: str, new: str) -> None:
@@ -106,6 +106,7 @@ class Notebook:
 @pytest.fixture
 def notebook(lab, browser):
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(90_000)
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield Notebook(page, lab, "05_scaling/scaling.ipynb")
@@ -145,7 +146,7 @@ def validate(page) -> None:
     for _ in range(3):  # a click while the notebook is being saved is lost
         page.locator(".jp-NotebookPanel-toolbar").get_by_text("Validate", exact=True).click()
         with suppress(AssertionError):
-            expect(dialog).to_be_visible(timeout=60_000)
+            expect(dialog).to_be_visible(timeout=180_000)
             break
     expect(dialog).to_be_visible()
     text = dialog.inner_text()
