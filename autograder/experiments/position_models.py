@@ -54,7 +54,9 @@ class PositionedAttention(nn.Module):
         if self.scheme == "rope":
             positions = torch.arange(x.size(1))
             query, key = rotary(query, positions), rotary(key, positions)
-        return self.W_o(merge_heads(F.scaled_dot_product_attention(query, key, value, self.bias(x.size(1)))))
+        # On some processors torch reads a float32 mask beside float64 queries wrongly, and says nothing.
+        bias = self.bias(x.size(1)).to(query.dtype)
+        return self.W_o(merge_heads(F.scaled_dot_product_attention(query, key, value, bias)))
 
     def bias(self, length: int) -> Tensor:
         """What is added to the scores: minus infinity at what comes later, and with ALiBi a price for distance."""
