@@ -6,13 +6,14 @@ Tasks carry bytes and give bytes, so workers need no shared disk, and nothing th
 import logging
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, as_completed
+from distributed import Client, Future, KilledWorker, LocalCluster, wait
 
 from autograder.grading.jobs import Job, NoWorkers, OtherVersion, execute
 from autograder.sandbox.bubblewrap import NoSandbox
@@ -20,10 +21,13 @@ from autograder.sandbox.scratch import remove_stale, scratch
 
 ALLOWED_DEATHS = 2
 """A worker that dies may not have died of the submission; one that outlives no worker is given up."""
+LOOK_SECONDS, WITHOUT_WORKERS = 10, 300
+"""How often it is looked whether there are workers, and how long there may be none: a new one takes some seconds."""
 SETTINGS = {
     "distributed.scheduler.allowed-failures": ALLOWED_DEATHS,
     "distributed.scheduler.worker-saturation": 1.0,  # no submission waits on a worker that another one may end
     "distributed.worker.memory.terminate": False,  # the sandbox has a limit of its own
+    "distributed.deploy.lost-worker-timeout": "1000 days",  # or one that is slow to come back is given up for good
     "distributed.scheduler.http.routes": [], "distributed.worker.http.routes": [],  # no web pages about the class
 }
 
@@ -87,29 +91,51 @@ def results(client: Client, jobs: Iterable[Job], task: Callable[[bytes], bytes] 
     """Execute the jobs; each result as soon as it is there, in no particular order.
 
     Only a few jobs at a time are given away, so that a large class does not fill anybody's memory.
+    Raises NoWorkers where the workers have gone and none comes back.
     """
     waiting = iter(jobs)
     window = 4 * max(1, sum(client.nthreads().values()))
 
-    def send(job: Job):
+    def send(job: Job) -> Future:
         return client.submit(task, job.to_bytes(), key=f"grade-{job.key}", pure=False)
 
-    running = as_completed([send(job) for job in islice(waiting, window)], loop=client.loop)
-    for future in running:
-        yield _done(future)
-        future.release()
-        if (job := next(waiting, None)) is not None:
-            running.add(send(job))
+    running = {send(job) for job in islice(waiting, window)}
+    while running:
+        for future in _ended(client, running):
+            if (done := _done(future)) is not None:
+                yield done
+                running.remove(future)
+                future.release()
+                running |= {send(job) for job in islice(waiting, 1)}
 
 
-def _done(future) -> Done:
-    """Raises NoSandbox and OtherVersion: no other submission would fare better."""
+def _ended(client: Client, running: set[Future]) -> set[Future]:
+    """Those that have ended, as soon as there is one."""
+    last = time.monotonic()  # when there was a worker
+    while True:
+        try:
+            with client.as_current():
+                return wait(running, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            last = time.monotonic() if client.nthreads() else last
+            if time.monotonic() - last > WITHOUT_WORKERS:
+                raise NoWorkers(f"The processes that run submissions have ended, and for {WITHOUT_WORKERS} seconds "
+                                "none has come back. What is done is kept: run the same command again.") from None
+
+
+def _done(future: Future) -> Done | None:
+    """None where the result was lost with its worker: it is being made again.
+
+    Raises NoSandbox and OtherVersion: no other submission would fare better.
+    """
     key = future.key.removeprefix("grade-")
     try:
-        return Done(key, future.result())
+        return Done(key, future.result(timeout=LOOK_SECONDS))
     except (NoSandbox, OtherVersion):
         raise
     except KilledWorker:
         return Done(key, None, f"The grader's process died {ALLOWED_DEATHS + 1} times while it ran this submission.")
     except Exception as error:
+        if isinstance(error, TimeoutError) and not future.done():
+            return None
         return Done(key, None, f"A fault of the grader, not of the submission: {type(error).__name__}: {error}")

@@ -2,12 +2,16 @@
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import dask
 import psutil
 import pytest
+from dask.utils import parse_timedelta
 
+import autograder.grading.cluster as cluster_module
 from autograder.grading.cluster import connected, results
 from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.sandbox.bubblewrap import NoSandbox
@@ -99,6 +103,26 @@ def test_without_a_scheduler_or_without_workers_the_remedy_is_said():
     with LocalCluster(n_workers=0, dashboard_address=None, processes=False) as cluster, \
             pytest.raises(NoWorkers, match="dask worker"), connected(1, cluster.scheduler_address, patience=1):
         pass
+
+
+def test_workers_that_have_gone_for_good_end_the_run(monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(cluster_module, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(cluster_module, "WITHOUT_WORKERS", 1)
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster, \
+            connected(1, cluster.scheduler_address) as client:
+        cluster.scale(0)
+        while client.nthreads():
+            time.sleep(0.05)
+        with pytest.raises(NoWorkers, match="for 1 seconds none has come back"):
+            outcome(client, Task("a"))
+
+
+def test_a_worker_that_takes_long_to_come_back_is_waited_for(client):
+    """Dask gives one up after 15 seconds; on a busy machine, loading torch alone takes longer."""
+    seconds = parse_timedelta(dask.config.get("distributed.deploy.lost-worker-timeout"))
+    assert seconds > cluster_module.WITHOUT_WORKERS
 
 
 def test_the_local_cluster_listens_to_nobody_without_its_certificate_and_leaves_nothing(tmp_path):
