@@ -293,6 +293,8 @@ WRONG = {"causal_conv1d": CAUSAL_CONV1D, "sliding_window_mask": SLIDING_WINDOW_M
 
 NAMED = {
     ("causal_conv1d", "one zero too many and cut"): "position_itself_not_seen",
+    ("tiled_attention", "maximum from zero"): "maximum_from_a_number",
+    ("tiled_attention", "maximum from minus one hundred"): "maximum_from_a_number",
     ("sliding_window_mask", "reversed"): "future_in_place_of_the_past",
     ("tiled_attention", "mean in place of the sum"): "without_a_maximum",
     ("causal_conv1d", "same padding"): "padded_on_both_sides",
