@@ -83,7 +83,7 @@ def maximum_of_the_first_block(query, key, value, block_size):
 
 @tiled_attention.misconception(see=f"{CHAPTER}#mistake-running-softmax")
 def maximum_from_a_number(query, key, value, block_size):
-    """Your maximum begins at a number; if all scores lie far below it, each weight is 0. Minus infinity is below all."""
+    """Your maximum begins at a number; if all scores lie far below, each weight is 0. Minus infinity is below all."""
     def at_least_zero(m, scores):
         return torch.maximum(m, scores.amax(-1, keepdim=True)).clamp(min=0)
 
