@@ -224,8 +224,9 @@ def main(argv: list[str]) -> int:
         print(f"The course's Transformer and `nn.Transformer`:\n\n{speed.table()}\n", flush=True)
         for line in compare(folder, options.students, options.workers):
             print(line, flush=True)
-        for line in growth(folder, options.growth, options.growth_workers):
-            print(line, flush=True)
+        if options.growth:
+            for line in growth(folder, options.growth, options.growth_workers):
+                print(line, flush=True)
         if options.namespaces:
             for line in elsewhere(folder, options.students):
                 print(line, flush=True)
