@@ -124,7 +124,7 @@ def _ended(client: Client, running: set[Future]) -> set[Future]:
 
 
 def _done(future: Future) -> Done | None:
-    """None where the result was lost with its worker: it is being made again.
+    """None where the result is still on its way, or was lost with its worker and is being made again.
 
     Raises NoSandbox and OtherVersion: no other submission would fare better.
     """
@@ -136,6 +136,6 @@ def _done(future: Future) -> Done | None:
     except KilledWorker:
         return Done(key, None, f"The grader's process died {ALLOWED_DEATHS + 1} times while it ran this submission.")
     except Exception as error:
-        if isinstance(error, TimeoutError) and not future.done():
+        if isinstance(error, TimeoutError) and future.status != "error":  # ours, not the task's
             return None
         return Done(key, None, f"A fault of the grader, not of the submission: {type(error).__name__}: {error}")

@@ -119,6 +119,23 @@ def test_workers_that_have_gone_for_good_end_the_run(monkeypatch):
             outcome(client, Task("a"))
 
 
+@dataclass
+class SlowToArrive:
+    """A future whose `result` takes longer than anybody waits."""
+
+    status: str
+    key: str = "grade-a"
+
+    def result(self, timeout: float) -> bytes:
+        raise TimeoutError("too late")
+
+
+def test_a_result_that_is_slow_to_arrive_is_asked_for_again():
+    assert cluster_module._done(SlowToArrive("finished")) is None
+    assert cluster_module._done(SlowToArrive("pending")) is None
+    assert cluster_module._done(SlowToArrive("error")).reason.endswith("TimeoutError: too late")
+
+
 def test_a_worker_that_takes_long_to_come_back_is_waited_for(client):
     """Dask gives one up after 15 seconds; on a busy machine, loading torch alone takes longer."""
     seconds = parse_timedelta(dask.config.get("distributed.deploy.lost-worker-timeout"))
