@@ -30,16 +30,17 @@ from autograder.settings import REPOSITORY
 
 ASSIGNMENT = "05_scaling"
 STOCK = """\
-load_subconfig("nbgrader_config.py", path={repository!r})
 c = get_config()
-c.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
-c.Autograde.autograde_preprocessors = [
-    "nbgrader.preprocessors.Execute", "nbgrader.preprocessors.IgnorePattern",
-    "nbconvert.preprocessors.ClearMetadataPreprocessor", "nbgrader.preprocessors.LimitOutput",
-    "nbgrader.preprocessors.SaveAutoGrades", "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata"]
+c.CourseDirectory.root = {home!r}
+c.CourseDirectory.source_directory = {solutions!r}
+c.CourseDirectory.submitted_directory = {submitted!r}
+c.Execute.timeout = 60
+c.Execute.shutdown_kernel = "immediate"
 """
-"""nbgrader as it comes. Kernels are ended at once, as in the course's own configuration: without it stock is slower."""
+"""nbgrader as it comes. Kernels are ended at once, as by the course's own grading: without it stock is slower.
+
+It has a root of its own: nbgrader reads the configuration that lies in the root last, and the course's would undo this.
+"""
 ONE_JUDGEMENT = """
 import time
 began = time.perf_counter()
@@ -136,15 +137,28 @@ def ours(folder: Path, students: int, *options: str) -> Measured:
 
 
 def stock(folder: Path, students: int) -> Measured:
-    """`nbgrader autograde` alone, without a sandbox; preparing the gradebook is not counted."""
+    """`nbgrader autograde` alone, without a sandbox; preparing the gradebook is not counted.
+
+    Raises RuntimeError where it was not stock nbgrader that graded, or where it left somebody out.
+    """
     room, home = new_class(folder / "class", students), folder / "home"
     home.mkdir()
-    (home / "nbgrader_config.py").write_text(STOCK.format(repository=str(REPOSITORY)), encoding="utf-8")
+    (home / "nbgrader_config.py").write_text(STOCK.format(
+        home=str(home), solutions=str(REPOSITORY / "solutions"), submitted=str(room.submitted)), encoding="utf-8")
     nbgrader = [sys.executable, "-m", "nbgrader"]
-    class_ = {"CLASSROOM": str(room.folder), "AUTOGRADER_SEED": str(room.grading_seed())}
-    run([*nbgrader, "generate_assignment", ASSIGNMENT, f"--CourseDirectory.release_directory={room.release}"], home,
-        **class_)
-    return run([*nbgrader, "autograde", ASSIGNMENT], home, **class_)
+    run([*nbgrader, "generate_assignment", ASSIGNMENT], home)
+    measured = run([*nbgrader, "autograde", ASSIGNMENT], home, AUTOGRADER_SEED=str(room.grading_seed()))
+    require_stock(home / "autograded", students)
+    return measured
+
+
+def require_stock(autograded: Path, students: int) -> None:
+    """The course's own grading notes a state in every notebook."""
+    notebooks = [nbformat.read(path, 4) for path in autograded.glob(f"*/{ASSIGNMENT}/*.ipynb")]
+    if len(notebooks) != students:
+        raise RuntimeError(f"Stock nbgrader graded {len(notebooks)} of {students} submissions.")
+    if any("autograder" in notebook.metadata for notebook in notebooks):
+        raise RuntimeError("What should be stock nbgrader graded with the course's plug-in; look at its configuration.")
 
 
 def machine() -> str:

@@ -105,7 +105,9 @@ def any_pad(trial: Trial) -> None:
     """The padding may have any id, and a sentence may be padding alone."""
     tokens, _ = trial.case().args
     for pad in (tokens.max().item(), 3, -1):
-        trial.must_agree(Call((tokens, pad)))
+        padded = tokens.clone()
+        padded[0, 1] = pad  # neither at the end nor, turned around, at the front: few other mistakes look like this
+        trial.must_agree(Call((padded, pad)))
     tokens[1] = 3
     trial.must_agree(Call((tokens, 3)))
 
