@@ -152,7 +152,7 @@ def same_tokens(found: torch.Tensor, wanted: torch.Tensor, eos: int) -> bool:
 
 
 beam_search = Exercise(
-    "beam_search", CHAPTER, training.beam_search, _greedy_call, returns=("tokens",),
+    "beam_search", CHAPTER, training.beam_search, _greedy_call, returns=("tokens",), named_whole=True,
     hints=("Keep beam_size beginnings for each row. What can follow each of them, and at which price?",
            "Put the beams of all rows into one batch: entry r * beam_size + b is beam b of row r; the state too.",
            "At first all beams of a row are equal: give all but one a sum of minus infinity.",

@@ -1,7 +1,8 @@
 """Names the mistake: which misconception computes the same as the answer, on the same inputs?
 
 An answer that equals one misconception on every call of every criterion is that misconception. Otherwise (two
-mistakes at once, say) each failed criterion is compared by itself, and only a single match counts.
+mistakes at once, say) each failed criterion is compared by itself, and only a single match counts; not where the
+exercise says that this proves too little (`named_whole`).
 """
 
 import re
@@ -28,7 +29,7 @@ def diagnose(exercise: Exercise, trials: Sequence[Trial], failed: Sequence[bool]
 
 
 def _only_match(exercise: Exercise, replay: "_Replay", trial: Trial) -> str | None:
-    if not trial.calls or any(reply.used for reply in trial.replies):
+    if exercise.named_whole or not trial.calls or any(reply.used for reply in trial.replies):
         return None
     matches = [m.name for m in exercise.misconceptions if replay.agrees(m, trial)]
     return matches[0] if len(matches) == 1 else None
