@@ -77,7 +77,7 @@ claims: $(ENVIRONMENT) ## book/claims.md from the list of claims and the stored 
 	@autograder claims
 
 test-deep: $(ENVIRONMENT) ## the long form of the autograder's own tests: every seed from 0 to 49
-	@OMP_NUM_THREADS=1 pytest -q -n 2 -m deep tests $(ARGS)
+	@AUTOGRADER_REMEMBERED=100000 OMP_NUM_THREADS=1 pytest -q -n 2 --dist worksteal -m deep tests $(ARGS)
 
 benchmark: $(ENVIRONMENT) ## how long grading takes, against stock nbgrader (NUMBER=200, ARGS="--growth 25,50,100")
 	@autograder benchmark --students $(or $(NUMBER),200) $(ARGS)
