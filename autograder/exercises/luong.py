@@ -121,7 +121,7 @@ local_weights = Exercise(
            "`weights * torch.exp(-distance**2 / (2 * (half_width / 2) ** 2))`, and nothing after it."))
 add_standard_criteria(
     local_weights, values=3, gradients=1, double_precision=0.5, arguments_unchanged=0.5,
-    sentence="Softmax over the window, 0 outside, times exp(-(s - p)^2 / (2 (D/2)^2)), not renormalised.")
+    sentence="Softmax over the window, 0 outside, times exp(-(j - p)^2 / (2 (D/2)^2)), not renormalised.")
 
 
 @local_weights.criterion(points=0.5)

@@ -76,7 +76,7 @@ add_standard_criteria(
 
 @attention_weights.criterion(points=0.5)
 def rows_sum_to_one(trial: Trial) -> None:
-    """Every row of weights is positive and sums to 1, and equal scores share equally."""
+    """No weight is negative, every row sums to 1, and equal scores share equally."""
     weights = trial.well_formed(trial.case()).output
     trial.require(bool((weights >= 0).all()), "Some of your weights are negative.")
     sums = weights.sum(-1)

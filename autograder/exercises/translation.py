@@ -68,6 +68,7 @@ def same_mistakes(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence
 
 translate = Exercise(
     "translate", CHAPTER, translation.translate, _case, returns=("translations",), agreement=same_mistakes,
+    named_whole=True,
     hints=("Begin with a model that learns something: 200 steps, and a look at what it says.",
            "The decoder is fed `bos` and the target and should say the target and `eos`; the loss skips the padding.",
            "Save all that `translate` needs: the words of both vocabularies beside `model.state_dict()`.",

@@ -1,7 +1,8 @@
 """BERT's encoder out of the course's own blocks, with trained weights (Devlin et al. 2019; Wang et al. 2020).
 
-Four things differ from the encoder of chapter 8: positions are learned, a vector says which of two texts a token is of,
-a LayerNorm follows the embeddings, and GELU stands where ReLU did. Shape letters as in book/conventions.md.
+Six things differ from the encoder of chapter 8: positions are learned, a vector says which of two texts a token is of,
+a LayerNorm follows the embeddings, no factor sqrt(d_model) stands before them, GELU is where ReLU was, and eps is
+smaller. Shape letters as in book/conventions.md.
 """
 
 from torch import Tensor, nn
