@@ -210,7 +210,7 @@ def _loss_case(given: Inputs, scale: float = 1.0) -> Call:
 
 
 next_token_loss = Exercise(
-    "next_token_loss", CHAPTER, families.next_token_loss, _loss_case, returns=("loss",),
+    "next_token_loss", CHAPTER, families.next_token_loss, _loss_case, returns=("loss",), named_whole=True,
     hints=("Write a sequence of three tokens down. Which logits are compared with which token, and which with none?",
            "The logits at position t are about token t + 1: leave out the last logits and the first token.",
            "`F.cross_entropy` takes (n, vocab) and (n,): `flatten(0, 1)` makes one axis of batch and seq.",
@@ -236,8 +236,7 @@ def large_logits(trial: Trial) -> None:
 @next_token_loss.criterion(points=0.5)
 def double_precision(trial: Trial) -> None:
     """With float64 input the result is float64, and as exact as float64 allows."""
-    for name in "abcdefgh":  # a single number in float32 is as exact by chance, once in four times
-        trial.must_agree(trial.case(name, dtype=torch.float64))
+    STANDARD["double_precision"](trial)
 
 
 @next_token_loss.criterion(points=0.5)
@@ -265,7 +264,7 @@ def _spans(given: Inputs, length: int, spans: list[tuple[int, int]], spare: int 
 
 
 span_corruption = Exercise(
-    "span_corruption", CHAPTER, families.span_corruption, _span_case, returns=("inputs", "targets"),
+    "span_corruption", CHAPTER, families.span_corruption, _span_case, returns=("inputs", "targets"), named_whole=True,
     hints=("Do it by hand for five tokens and one span: which tokens go to the inputs, which to the targets?",
            "Each sentinel is written twice: in the inputs where its span was, in the targets before the span.",
            "Walk along the spans and remember where the one before ended: `tokens[copied:start]` is what is left "

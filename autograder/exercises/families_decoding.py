@@ -97,7 +97,7 @@ def _top_p_case(given: Inputs) -> Call:
 
 
 top_p_filter = Exercise(
-    "top_p_filter", CHAPTER, families.top_p_filter, _top_p_case, returns=("logits",),
+    "top_p_filter", CHAPTER, families.top_p_filter, _top_p_case, returns=("logits",), named_whole=True,
     hints=("Sort the probabilities of one row, the most likely first, and add them up: where is p reached?",
            "A token belongs to the nucleus if what stands **before** it has not reached p yet. So the one that crosses "
            "p is in, and the first one always is.",

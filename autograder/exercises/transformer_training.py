@@ -84,7 +84,7 @@ def same_loss(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Rep
 
 smoothed_cross_entropy = Exercise(
     "smoothed_cross_entropy", CHAPTER, training.smoothed_cross_entropy, _smoothed_case, returns=("loss",),
-    off_limits=("label_smoothing",), agreement=same_loss,
+    off_limits=("label_smoothing",), agreement=same_loss, named_whole=True,
     hints=("Write down what one token's target distribution looks like for a vocabulary of five words.",
            "1 - smoothing at the target; pad gets 0; the V - 2 others share smoothing equally.",
            "The loss of a token is minus the sum of that distribution times the log-probabilities.",

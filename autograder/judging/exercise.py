@@ -46,8 +46,8 @@ class Exercise:
         is called with, made of the typical call. A part that is wrong is told before anything else.
     agreement: tells whether two answers computed the same on a list of calls, where that is not equality of
         each result (an exercise with random results).
-    named_whole: a misconception is named only where it gives the same in every criterion: results are a few words,
-        which are equal by chance too often for one criterion to be a proof.
+    named_whole: a misconception is named only where it gives the same in every criterion: results are one number or
+        a few words, which are equal by chance too often for one criterion to be a proof.
     """
 
     name: str

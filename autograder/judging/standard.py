@@ -8,6 +8,7 @@ import torch
 from autograder.judging.exercise import Criterion, Exercise, sentence_of
 from autograder.judging.inputs import EXACT_ROOT, ONES, SMALL
 from autograder.judging.trial import Trial, WrongValues
+from autograder.learner.calls import tensors_in
 from autograder.learner.guard import SPELLINGS
 
 
@@ -36,7 +37,11 @@ def gradients(trial: Trial) -> None:
 
 def double_precision(trial: Trial) -> None:
     """With float64 input the result is float64, and as exact as float64 allows."""
-    trial.must_agree(trial.case(dtype=torch.float64, size=EXACT_ROOT))
+    call = trial.case(dtype=torch.float64, size=EXACT_ROOT)
+    trial.must_agree(call)
+    if sum(tensor.numel() for tensor in tensors_in(trial.expected(call).output)) == 1:
+        for name in "abcdefg":  # a single number in float32 is as exact by chance, once in four times
+            trial.must_agree(trial.case(name, dtype=torch.float64, size=EXACT_ROOT))
 
 
 def arguments_unchanged(trial: Trial) -> None:
