@@ -47,6 +47,7 @@ def _constant(given: Inputs, *probability: float, rows: int = ROWS) -> Call:
 
 mlm_batch = Exercise(
     "mlm_batch", CHAPTER, families.mlm_batch, _mlm_call, returns=("inputs", "labels"), agreement=same_shares,
+    named_whole=True,
     hints=("Three questions, each with random numbers of its own: who is chosen, what becomes of it, and which id it "
            "gets if that is a random one.",
            "`torch.rand(tokens.shape, generator=generator) < probability` chooses; `torch.isin(tokens, "
