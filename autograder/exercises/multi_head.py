@@ -106,7 +106,7 @@ def any_pad(trial: Trial) -> None:
     tokens, _ = trial.case().args
     for pad in (tokens.max().item(), 3, -1):
         padded = tokens.clone()
-        padded[0, 1] = pad  # neither at the end nor, turned around, at the front: few other mistakes look like this
+        padded[0, :2] = torch.tensor([pad + 1, pad])  # behind a word, where turned around it is not at the end either
         trial.must_agree(Call((padded, pad)))
     tokens[1] = 3
     trial.must_agree(Call((tokens, 3)))
