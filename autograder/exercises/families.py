@@ -234,10 +234,7 @@ def large_logits(trial: Trial) -> None:
         trial.must_agree(_loss_case(trial.inputs(), scale))
 
 
-@next_token_loss.criterion(points=0.5)
-def double_precision(trial: Trial) -> None:
-    """With float64 input the result is float64, and as exact as float64 allows."""
-    STANDARD["double_precision"](trial)
+add_standard_criteria(next_token_loss, double_precision=0.5)
 
 
 @next_token_loss.criterion(points=0.5)

@@ -106,7 +106,7 @@ def any_pad(trial: Trial) -> None:
     tokens, _ = trial.case().args
     for pad in (tokens.max().item(), 3, -1):
         padded = tokens.clone()
-        padded[0, :2] = torch.tensor([pad + 1, pad])  # behind a word, where turned around it is not at the end either
+        padded[0, :2] = torch.tensor([pad + 1, pad])  # turned around, this row does not end with its pads either
         trial.must_agree(Call((padded, pad)))
     tokens[1] = 3
     trial.must_agree(Call((tokens, 3)))

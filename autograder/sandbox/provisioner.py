@@ -79,7 +79,7 @@ class BubblewrapProvisioner(LocalProvisioner):
             info = await self._launch(self.cold[0], preexec_fn=self.limits.apply, **kwargs)  # a fork takes its limits
         with contextlib.suppress(Cold):  # nothing came up, as whoever waits for it will notice
             process = inside(self.process.pid, HOLD if self.kernel is not None else self.cold[0])
-            self.watchdog = Watchdog(Path(f"/proc/{process}/root/proc"), self.limits, self.folder / "s",
+            self.watchdog = Watchdog(Path("/proc", str(process), "root", "proc"), self.limits, self.folder / "s",
                                      self.process.kill)
         return info
 
