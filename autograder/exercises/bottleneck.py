@@ -232,7 +232,8 @@ def _bleu_case(given: Inputs) -> Call:
 
 
 corpus_bleu = Exercise(
-    "corpus_bleu", CHAPTER, bottleneck.corpus_bleu, _bleu_case, returns=("the BLEU",), off_limits=("sacrebleu",),
+    "corpus_bleu", CHAPTER, bottleneck.corpus_bleu, _bleu_case, returns=("the BLEU",), named_whole=True,
+    off_limits=("sacrebleu",),
     hints=("Count first: how many n-grams of each hypothesis stand in its reference, each at most as often as there?",
            "`collections.Counter` counts, and `a & b` keeps for every n-gram the smaller of two counts.",
            "Add matches and totals of ALL pairs before you divide; one precision for each n from 1 to max_n.",
