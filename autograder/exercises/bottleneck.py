@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import ONES, SMALL, Inputs
+from autograder.judging.inputs import ONE_POSITION, ONE_ROW, ONES, SMALL, Inputs
 from autograder.judging.standard import add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, Table
@@ -19,7 +19,7 @@ CHAPTER = "01_bottleneck"
 def _batch_case(given: Inputs) -> Call:
     """Ids that nobody would guess: bos, eos and pad are 20, 21 and 22 in an order of their own."""
     bos, eos, pad = (20 + int(i) for i in torch.randperm(3, generator=given.generator))
-    lengths = {ONES: (1,), SMALL: (2, 1)}.get(given.size, (3, 6, 1, 4))
+    lengths = {ONES: (1,), ONE_ROW: (3,), ONE_POSITION: (1, 1, 1), SMALL: (2, 1)}.get(given.size, (3, 6, 1, 4))
     return Call(([given.whole_numbers(0, 19, n).tolist() for n in lengths], bos, eos, pad))
 
 
@@ -79,6 +79,8 @@ def pad_anywhere(trial: Trial) -> None:
     target = torch.cat([target, torch.full_like(target[:1], pad)])
     logits = torch.cat([logits, given.normal(1, *logits.shape[1:])])
     trial.must_agree(Call((logits, target, pad)))
+    logits, target, pad = trial.case().args
+    trial.must_agree(Call((logits[:, :1], target[:, :1], pad)))  # no pad at all: each sentence is one token
 
 
 @masked_cross_entropy.criterion(points=0.5)
@@ -96,6 +98,7 @@ def _encoder_case(given: Inputs) -> Call:
     lengths = torch.randperm(s.keys, generator=given.generator)[: s.heads] + 1
     if s.keys > 1:
         lengths = lengths.clamp(max=s.keys - 1)  # the width stays, even where no sentence fills it
+    lengths = lengths.expand(s.heads).clone()  # where the width is 1, every row has one word
     weights = {"embedding.weight": given.normal(s.vocab, s.embed)} | gru_weights(given, "rnn", s.embed, s.d_k, "_l0")
     source = given.whole_numbers(0, s.vocab - 1, s.heads, s.keys)
     source[0, 0], source[-1, 0] = 0, s.vocab - 1  # a word whose embedding is frozen as `padding_idx` shows
@@ -175,9 +178,8 @@ def decode_call(given: Inputs, ends: tuple[int, ...], steps: int) -> Call:
 
 
 def _decode_case(given: Inputs) -> Call:
-    if given.size is ONES:
-        return decode_call(given, (0,), 1)
-    return decode_call(given, (4, 1, 6), 9)
+    ends, steps = {ONES: ((0,), 1), ONE_ROW: ((4,), 9), ONE_POSITION: ((0, 3, 0), 1)}.get(given.size, ((4, 1, 6), 9))
+    return decode_call(given, ends, steps)
 
 
 greedy_decode = Exercise(
@@ -264,8 +266,10 @@ def brevity(trial: Trial) -> None:
 @corpus_bleu.criterion(points=0.5)
 def no_match_is_zero(trial: Trial) -> None:
     """0.0 where any order has no match, or no n-gram at all."""
-    for hypothesis, reference in ("abcd", "efgh"), ("acbd", "abcd"), ("abc", "abc"), ("", "ab"):
-        trial.must_agree(Call(([[*hypothesis]], [[*reference]], 4)))
+    for hypothesis, reference, max_n in (("abcd", "efgh", 4), ("acbd", "abcd", 4), ("abc", "abc", 4), ("", "ab", 4),
+                                         ("ab", "cd", 1), ("ba", "ab", 2)):
+        trial.must_agree(Call(([[*hypothesis]], [[*reference]], max_n)))
+    trial.must_agree(Call(([[*"abcd"]], [[*"abcd"]], 4)))  # a single n-gram that matches is enough
 
 
 @corpus_bleu.criterion(points=0.5)

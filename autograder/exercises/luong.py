@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import ONES, Inputs
+from autograder.judging.inputs import EDGES, Inputs
 from autograder.judging.standard import GRADIENT_TOLERANCES, add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call
@@ -194,7 +194,8 @@ def with_nothing_real(trial: Trial) -> None:
 @luong_attention.criterion(points=0.5)
 def with_no_mask(trial: Trial) -> None:
     """Without a mask every position is real, also for one sentence of one word."""
-    for call in (trial.case(), *(_module_call(trial.inputs(m, size=ONES), m) for m in luong.METHODS)):
+    small = (_module_call(trial.inputs(m, size=size), m) for m in luong.METHODS for size in EDGES.values())
+    for call in (trial.case(), *small):
         trial.must_agree(replace(call, args=call.args[:2]))
 
 

@@ -277,5 +277,5 @@ def uneven_split_is_refused(trial: Trial) -> None:
     """The constructor raises ValueError, with both numbers, where num_heads does not divide d_model."""
     # Any part will do that calls nothing of the learner's: the constructor alone is asked.
     built = Call(part="parameters")
-    for d_model, num_heads in ((14, 4), (9, 6)):
+    for d_model, num_heads in ((14, 4), (9, 6), (10, 3)):
         trial.must_raise(replace(built, init=(d_model, num_heads)), "ValueError", [str(d_model), str(num_heads)])

@@ -124,14 +124,16 @@ def the_table_is_a_buffer(trial: Trial) -> None:
 
 
 def _must_refuse_what_is_longer(trial: Trial, call: Call, longest: int) -> None:
-    """A sequence of `longest` positions is served; a longer one is a ValueError with both lengths.
+    """One position is served, and `longest` are; a longer sequence is a ValueError with both lengths.
 
     Served means a result of the right form: its values are judged elsewhere.
     """
     given, width = trial.inputs(), call.args[0].size(-1)
-    trial.well_formed(replace(call, args=(given.normal(2, longest, width),)))
-    trial.must_raise(replace(call, args=(given.normal(2, longest + 4, width),)), "ValueError",
-                     [str(longest), str(longest + 4)])
+    for served in (1, longest):
+        trial.well_formed(replace(call, args=(given.normal(2, served, width),)))
+    for refused in (longest + 1, longest + 4):
+        trial.must_raise(replace(call, args=(given.normal(2, refused, width),)), "ValueError",
+                         [str(longest), str(refused)])
 
 
 @positional_encoding_module.criterion(points=1)

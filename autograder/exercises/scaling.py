@@ -1,6 +1,7 @@
 """Chapter 05: what dividing by sqrt(d_k) does. Contract of each exercise: see its reference."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import torch
 from autograder.judging.compare import close
 from autograder.judging.diagnosis import same_reply
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import ONES, Inputs
+from autograder.judging.inputs import EDGES, Inputs
 from autograder.judging.standard import add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, Reply, Seed
@@ -22,6 +23,9 @@ CHAPTER = "05_scaling"
 # The result is random: it is judged by statistics, with margins of about seven standard errors.
 
 MANY, FEW = 5_000, 2
+REPEATS, PAIRS, NARROW = 330, 50, 0.137
+"""With d_k = 1 the logarithms of 330 measurements of 50 pairs each scatter by 0.194 (standard error 0.008), and with
+one number in place of each product by 0.102 (0.004), although both have the standard deviation 1."""
 
 
 def _std_case(given: Inputs) -> Call:
@@ -40,7 +44,7 @@ def same_statistics(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequen
     if any(type(r.output) is not float for r in mine):
         return all(map(same_reply, mine, theirs))
     return _same_size(calls, mine, theirs) and all(
-        trait(calls, mine) == trait(calls, theirs) for trait in (_repeats, _scatters, _is_theory))
+        trait(calls, mine) == trait(calls, theirs) for trait in (_repeats, _scatters, _multiplies, _is_theory))
 
 
 def _form(reply: Reply) -> tuple:
@@ -66,6 +70,17 @@ def _scatters(calls, replies) -> bool:
     """Whether measurements with few samples lie far apart, as they should."""
     few = [reply.output for call, reply in zip(calls, replies, strict=True) if call.args[1] == FEW]
     return bool(few) and max(few) > 1.5 * min(few)
+
+
+def _multiplies(calls, replies) -> bool:
+    """Whether measurements with d_k = 1 scatter as those of products do."""
+    return not _is_narrow([reply.output for call, reply in zip(calls, replies, strict=True)
+                           if call.args[:2] == (1, PAIRS)])
+
+
+def _is_narrow(values: Sequence[float]) -> bool:
+    """Whether the values, if any, are all positive and lie closer together than measurements of products."""
+    return len(values) > 1 and min(values) > 0 and statistics.stdev(map(math.log, values)) < NARROW
 
 
 def _is_theory(calls, replies) -> bool:
@@ -115,6 +130,9 @@ def it_is_a_measurement(trial: Trial) -> None:
     # Sixteen measurements of two pairs each differ by factors; that they do not would be a chance below 1e-9.
     trial.require(max(values) > 1.5 * min(values), f"With only {FEW} samples, different generator states gave nearly "
                   "the same value: is `samples` the number of pairs that you draw?")
+    narrow = [Call((1, PAIRS, Seed(given.whole_number(0, 2**31)))) for _ in range(REPEATS)]
+    trial.require(not _is_narrow([trial.well_formed(call).output for call in narrow]), "With d_k = 1 your measurements "
+                  "lie closer together than those of a product: is each sample a query times a key of its own?")
 
 
 # --- gradients at probabilities ----------------------------------------------------------------------------------
@@ -237,7 +255,8 @@ def number_of_axes(trial: Trial) -> None:
     trial.must_agree(call)
     for leading in [(0, 0), (0,)]:
         trial.must_agree(replace(call, args=tuple(t[leading] for t in call.args)))
-    trial.must_agree(trial.case("ones", size=ONES))
+    for label, size in EDGES.items():
+        trial.must_agree(trial.case(label, size=size))
 
 
 @scaled_dot_product_attention.criterion(points=0.5)

@@ -113,6 +113,7 @@ def another_pad(trial: Trial) -> None:
         scaled = logits.clone()
         scaled[..., pad] *= size
         trial.must_agree(Call((scaled, swapped, pad, smoothing)))
+    trial.must_agree(Call((logits[:, :1], target[:, :1].clamp(min=1), 0, smoothing)))  # none: sentences of one token
 
 
 @smoothed_cross_entropy.criterion(points=0.5)

@@ -27,6 +27,10 @@ SMALL = Sizes(batch=1, heads=1, queries=2, keys=3, d_k=2, d_v=2, d_model=3, voca
 EXACT_ROOT = Sizes(d_k=16)
 """sqrt(d_k) is exact in float32 too: a divisor that is made in float32, then used in float64, is as right."""
 ONES = Sizes(batch=1, heads=1, queries=1, keys=1, d_k=1, d_v=1, d_model=1, vocab=1, embed=1)
+ONE_ROW = Sizes(batch=1, heads=1)
+ONE_POSITION = Sizes(queries=1, keys=1)
+EDGES = {"ones": ONES, "one row": ONE_ROW, "one position": ONE_POSITION}
+"""With every size 1, broadcasting may hide a `squeeze()` too many; where one axis alone has size 1 it shows."""
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """One criterion at work on one answer: it asks, compares, and says what does not hold."""
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -120,8 +121,9 @@ class Trial:
         tolerance = tolerance or self.exercise.tolerance
         names = self.exercise.returns_of(call.part)
         if problem := compare.value_problem(reply.output, right.output, names, tolerance):
-            raise WrongValues(_told_of(call, problem), self._example(call, reply, right, tolerance),
-                              self._is_typical(call))
+            example, typical = self._example(call, reply, right, tolerance), self._is_typical(call)
+            told = _told_of(call, problem)
+            raise WrongValues(told if example or typical else self._with_arguments(call, told), example, typical)
         if call.cotangents is not None:
             arguments = self.exercise.arguments_of(call.part)
             tensors = [n for n, v in zip(arguments, call.args, strict=False) if torch.is_tensor(v)]
@@ -140,7 +142,8 @@ class Trial:
     def must_raise(self, call: Call, kind: str, words: Sequence[str]) -> None:
         """The learner's code raises an exception of this kind, whose text holds all of these words."""
         reply = self.ask(call)
-        self.require(reply.status == "raised", f"Your code raised nothing where {kind} is asked for.")
+        self.require(reply.status == "raised", f"Your code raised nothing where {kind} is asked for.",
+                     asked_with(self.exercise, call))
         self.require(reply.error.kind == kind, f"Your code raised {reply.error.kind} where {kind} is asked for.",
                      reply.error.text)
         missing = [word for word in words if word not in reply.error.text]
@@ -164,8 +167,14 @@ class Trial:
         floating = any(tensor.is_floating_point() for tensor in tensors_in(call.args))
         names, source = self.exercise.returns_of(call.part), ", like the input" if floating else ""
         if problem := compare.form_problem(reply, right, names, source):
-            raise WrongForm(_told_of(call, problem), typical=self._is_typical(call))
+            built_wrong = reply.status == "returned" and reply.parameters != right.parameters
+            asked = replace(call, args=()) if built_wrong else call
+            raise WrongForm(self._with_arguments(asked, _told_of(call, problem)), typical=self._is_typical(call))
         return reply
+
+    def _with_arguments(self, call: Call, problem: Difference) -> Difference:
+        end = "." if problem.detail and problem.detail[-1] not in ".!?" else ""
+        return replace(problem, detail=f"{problem.detail}{end} {asked_with(self.exercise, call)}".strip())
 
     def _example(self, call: Call, reply: Reply, right: Reply, tolerance: dict | None) -> Example | None:
         if not self.public or sum(t.numel() for t in tensors_in(call.args)) > 40:
@@ -179,6 +188,21 @@ class Trial:
             results |= first_wrong_rows(name, *pair, tolerance) if _is_long(right) else {name: pair}
         return Example(_taken_apart(self.exercise.arguments_of(call.part), call.args, call.args), results,
                        whole=not any(map(_is_long, expected.values())))
+
+
+def asked_with(exercise: Exercise, call: Call) -> str:
+    """Shapes and plain values: "Constructed with d_model 8. Called with x (2, 5, 8)."; other arguments are left out."""
+    init = inspect.signature(exercise.reference).parameters if call.init else ()
+    told = (("Constructed", init, call.init or ()), ("Called", exercise.arguments_of(call.part), call.args))
+    listed = ((verb, [f"`{name}` {_size(value)}" for name, value in zip(names, values, strict=False) if _size(value)])
+              for verb, names, values in told)
+    return " ".join(f"{verb} with {', '.join(values)}." for verb, values in listed if values)
+
+
+def _size(value: Any) -> str:
+    if torch.is_tensor(value):
+        return str(tuple(value.shape))
+    return repr(value) if value is None or type(value) in (bool, int, float, str) else ""
 
 
 def _told_of(call: Call, problem: Difference) -> Difference:

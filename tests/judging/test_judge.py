@@ -84,7 +84,20 @@ def halves() -> Exercise:
 ])
 def test_a_tuple_in_a_tuple_is_held_against_the_right_form_part_by_part(answer, message):
     outcomes = judged(answer, halves()).outcomes
-    assert outcomes[0].message == message and {o.status for o in outcomes[1:]} == {"not_looked_at"}
+    assert outcomes[0].message == f"{message} Called with `x` (2, 3)."
+    assert {o.status for o in outcomes[1:]} == {"not_looked_at"}
+
+
+@pytest.mark.parametrize("exercise, answer, told", [
+    ("additive_scores", lambda state, encoder_states, W_s, W_h, v: state @ encoder_states,
+     "Called with `state` (2, 11), `encoder_states` (2, 7, 13), `W_s` (17, 11), `W_h` (17, 13), `v` (17,)."),
+    ("path_length", lambda kind, n, kernel=3: None, "Called with `kind` 'attention', `n` 39."),
+    ("PositionalEncoding", type("PositionalEncoding", (torch.nn.Module,), {"forward": None}),
+     "Constructed with `d_model` 22, `max_len` 47. Called with `x` (2, 5, 22)."),
+])
+def test_a_wrong_form_is_told_with_what_was_asked_but_not_of_a_secret_seed(exercise, answer, told):
+    assert judge(answer, exercise=exercise).outcomes[0].message.endswith(told)
+    assert all("alled with" not in o.message for o in judge(answer, seed=3, exercise=exercise).outcomes)
 
 
 def test_of_a_tuple_in_a_tuple_the_wrong_part_is_named_and_shown():

@@ -130,6 +130,7 @@ ADDITIVE_ATTENTION = {
     "scaled": scoring(lambda self, s, h: self.scores(s, h) / self.v.in_features**0.5),
     "tanh of both parts": scoring(lambda self, s, h: self.v(
         torch.tanh(self.W_s(s)).unsqueeze(1) + torch.tanh(self.W_h(h))).squeeze(-1)),
+    "every axis squeezed": scoring(lambda self, s, h: self.scores(s, h).unsqueeze(-1).squeeze()),
     "encoder states ignored": scoring(lambda self, s, h: self.scores(s, 0 * h)),
     "first sentence's state": scoring(lambda self, s, h: self.scores(s[:1], h)),
     "positions reversed": scoring(lambda self, s, h: self.scores(s, h.flip(1))),

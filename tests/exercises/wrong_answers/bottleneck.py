@@ -98,6 +98,11 @@ def own_softmax(logits, target, pad):
     return -chosen.log()[target != pad].mean()
 
 
+def losses_squeezed(logits, target, pad):
+    chosen = logits.gather(-1, target.unsqueeze(-1)).squeeze()
+    return (logits.logsumexp(-1) - chosen)[target != pad].mean()
+
+
 def target_overwritten(logits, target, pad):
     target[target == pad] = -100
     return F.cross_entropy(logits.flatten(0, 1), target.flatten())
@@ -105,6 +110,7 @@ def target_overwritten(logits, target, pad):
 
 MASKED_CROSS_ENTROPY = {
     "sign forgotten": lambda logits, target, pad: -masked_cross_entropy(logits, target, pad),
+    "every axis squeezed": losses_squeezed,
     "only pads": mean_over(lambda real: ~real),
     "one loss a token": lambda logits, target, pad: losses(logits, target) * (target != pad),
     "one loss a sentence": lambda logits, target, pad: (losses(logits, target) * (target != pad)).sum(1),

@@ -171,6 +171,13 @@ def best_reference(hypotheses, references, max_n=4):
     return part(match=lambda a, b: (a & pool).total())(hypotheses, references, max_n)
 
 
+def no_word_matches(hypotheses, references, max_n=4):
+    """Takes the logarithm of 0 where only words are counted and none matches."""
+    if max_n == 1 and not any({*h} & {*r} for h, r in zip(hypotheses, references, strict=True)):
+        return math.log(0)
+    return corpus_bleu(hypotheses, references, max_n)
+
+
 def emptied(hypotheses, references, max_n=4):
     """Takes the words out of the references while it counts."""
     score = corpus_bleu(hypotheses, references, max_n)
@@ -237,6 +244,8 @@ CORPUS_BLEU = {
     "divided by different n-grams": part(total=lambda h, n: len(ngrams(h, n))),
     "every match counts once": part(match=lambda a, b: len(a.keys() & b.keys())),
     "reference counts": part(match=lambda a, b: sum(b[gram] for gram in a)),
+    "a lone n-gram counts as two": part(total=lambda h, n: max(len(h) - n + 1, 2 if len(h) == n else 0)),
+    "an error where no word matches": no_word_matches,
     "all references at once": best_reference,
     "one long sentence": lambda h, r, max_n=4: corpus_bleu([[*chain(*h)]], [[*chain(*r)]], max_n),
     "arguments swapped": lambda h, r, max_n=4: corpus_bleu(r, h, max_n),

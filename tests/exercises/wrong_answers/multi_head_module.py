@@ -78,6 +78,11 @@ def odd_numbers_only(d_model, num_heads):
         raise ValueError(f"{d_model} and {num_heads}")
 
 
+def a_remainder_of_one_is_taken(d_model, num_heads):
+    if d_model % num_heads > 1:
+        raise ValueError(f"{d_model} and {num_heads}")
+
+
 def the_other_way_round(d_model, num_heads):
     if num_heads % d_model:
         raise ValueError(f"{d_model} and {num_heads}")
@@ -284,6 +289,7 @@ MULTI_HEAD_ATTENTION = {
     "numbers not in the text": refusing(without_numbers),
     "one number in the text": refusing(one_number),
     "refused for odd numbers only": refusing(odd_numbers_only),
+    "a remainder of one is taken": refusing(a_remainder_of_one_is_taken),
     "refused the other way round": refusing(the_other_way_round),
     "refused only when called": RefusedOnlyWhenCalled,
 }

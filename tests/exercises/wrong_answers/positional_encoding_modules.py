@@ -38,6 +38,12 @@ def learned(join=torch.add, rows=first_rows, keep=None):
     return Slip
 
 
+def one_too_many(table, length):
+    if length > len(table) + 1:
+        raise ValueError(f"{length} > {len(table)}")
+    return torch.cat([table, table[-1:]])[:length]
+
+
 def refused(kind, text):
     """Rows that are refused with another exception, or another text."""
     def rows(table, length):
@@ -106,6 +112,13 @@ class OneRowMore(PositionalEncoding):
         super().__init__(d_model, max_len + 1)
 
 
+class OneWordRefused(PositionalEncoding):
+    def forward(self, x):
+        if x.size(1) not in range(2, len(self.pe) + 1):
+            raise ValueError(f"length {x.size(1)}, max_len {len(self.pe)}")
+        return super().forward(x)
+
+
 class Remembers(PositionalEncoding):
     """The sum is written into the table, so a second call adds more."""
 
@@ -171,6 +184,8 @@ POSITIONAL_ENCODING = {
     "a thousand rows": ThousandRows,
     "no default": NoDefault,
     "one row more": OneRowMore,
+    "one word refused": OneWordRefused,
+    "one word too many is taken": encoding(rows=one_too_many),
     "remembers": Remembers,
     "normalises": Normalises,
     "one sentence": OneSentence,
@@ -261,6 +276,7 @@ LEARNED_POSITIONAL_EMBEDDING = {
     "IndexError": learned(rows=refused(IndexError, BOTH)),
     "no length in the text": learned(rows=refused(ValueError, NO_PART)),
     "one length in the text": learned(rows=refused(ValueError, ONE_LENGTH)),
+    "one word too many is taken": learned(rows=one_too_many),
     "longest refused": learned(rows=lambda table, n: first_rows(table[:-1], n)),
     "rows used again": learned(rows=lambda table, n: table[torch.arange(n) % len(table)]),
     "in place on x": learned(lambda x, rows: x + rows + 0 * x.data.add_(1)),
@@ -272,6 +288,7 @@ WRONG = {
 }
 
 NAMED = {
+    ("LearnedPositionalEmbedding", "one word too many is taken"): "last_row_repeated",
     ("PositionalEncoding", "sequence first"): "a_row_for_each_sentence",
     ("PositionalEncoding", "made in forward"): "table_a_plain_attribute",
     ("PositionalEncoding", "another name"): "table_a_plain_attribute",

@@ -18,7 +18,8 @@ DOT_PRODUCT_STD = {
     "mean": lambda d, n, g: (torch.mul(*pairs(d, n, g))).sum(-1).mean().item(),
     "standard error": lambda d, n, g: (torch.mul(*pairs(d, n, g))).sum(-1).std().item() / math.sqrt(n),
     "features and pairs in one": lambda d, n, g: (torch.mul(*pairs(d, n, g))).sum().item(),
-    "one vector only": lambda d, n, g: pairs(d, n, g)[0].sum(-1).std().item() * 1.2,
+    "one vector only": lambda d, n, g: pairs(d, n, g)[0].sum(-1).std().item(),
+    "theory with the noise of one number": lambda d, n, g: (torch.randn(n, generator=g).std() * math.sqrt(d)).item(),
     "sum of the two": lambda d, n, g: sum(pairs(d, n, g)).sum(-1).std().item(),
     "spread of half": lambda d, n, g: (torch.mul(*pairs(d, n, g))).sum(-1).std().item() / 2,
     "rounded": lambda d, n, g: float(round((torch.mul(*pairs(d, n, g))).sum(-1).std().item())),
@@ -30,7 +31,7 @@ DOT_PRODUCT_STD = {
         torch.mul(*pairs(d, max(n // 50, 2), g))).sum(-1).std().item() * (1 if n < 50 else 2),
     "at least a thousand pairs": lambda d, n, g: (torch.mul(*pairs(d, max(n, 1000), g))).sum(-1).std().item(),
     "theory with noise": lambda d, n, g: math.sqrt(d) + 1e-3 * torch.randn((), generator=g).item(),
-    "signs": lambda d, n, g: (torch.mul(*pairs(d, n, g).sign())).sum(-1).std().item() * 1.1,
+    "signs": lambda d, n, g: (torch.mul(*pairs(d, n, g).sign())).sum(-1).std().item(),
 }
 
 

@@ -55,6 +55,13 @@ def twice_softmax(logits, target, pad, smoothing):
     return right(torch.softmax(logits, dim=-1), target, pad, smoothing)
 
 
+def every_axis_squeezed(logits, target, pad, smoothing):
+    log_p, others = torch.log_softmax(logits, dim=-1), logits.size(-1) - 2
+    hit = log_p.gather(-1, target.unsqueeze(-1)).squeeze()
+    rest = log_p.sum(-1) - hit - log_p[..., pad]
+    return -((1 - smoothing) * hit + smoothing / others * rest)[target != pad].mean()
+
+
 def in_place(logits, target, pad, smoothing):
     loss = right(logits, target, pad, smoothing)
     target[target == pad] = 1
@@ -70,6 +77,7 @@ def without_pad_logit(logits, target, pad, smoothing):
 
 SMOOTHED = {
     "negative": lambda *args: -right(*args),
+    "every axis squeezed": every_axis_squeezed,
     "one for each token": lambda logits, target, pad, smoothing: torch.stack(
         [right(logits[i:i + 1], target[i:i + 1], pad, smoothing) for i in range(len(logits))]),
     "a number": lambda *args: right(*args).item(),
