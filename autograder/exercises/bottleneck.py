@@ -69,18 +69,18 @@ add_standard_criteria(
 @masked_cross_entropy.criterion(points=0.5)
 def pad_anywhere(trial: Trial) -> None:
     """Pad may be any id and stand anywhere, in front and in the middle too; a row may hold nothing else."""
-    trial.must_agree(trial.case())  # first, because two mistakes that differ there may look alike here
+    typical = trial.case()
+    trial.must_agree(typical)  # first, because two mistakes that differ there may look alike here
     given = trial.inputs()
-    call = _loss_case(given, pad=given.size.vocab - 3)
-    logits, target, pad = call.args
+    logits, target, pad = _loss_case(given, pad=given.size.vocab - 3).args
     columns = torch.randperm(target.size(1), generator=given.generator)
     target = target[:, columns]
     target[(target != pad).sum(dim=1).argmax(), 0] = pad  # chance may have left every pad at the end
     target = torch.cat([target, torch.full_like(target[:1], pad)])
     logits = torch.cat([logits, given.normal(1, *logits.shape[1:])])
     trial.must_agree(Call((logits, target, pad)))
-    logits, target, pad = trial.case().args
-    trial.must_agree(Call((logits[:, :1], target[:, :1], pad)))  # no pad at all: each sentence is one token
+    logits, target, pad = typical.args
+    trial.must_agree(Call((logits[:, :1], target[:, :1], pad)))  # sentences of one token, so no pad at all
 
 
 @masked_cross_entropy.criterion(points=0.5)

@@ -113,7 +113,7 @@ def another_pad(trial: Trial) -> None:
         scaled = logits.clone()
         scaled[..., pad] *= size
         trial.must_agree(Call((scaled, swapped, pad, smoothing)))
-    trial.must_agree(Call((logits[:, :1], target[:, :1].clamp(min=1), 0, smoothing)))  # none: sentences of one token
+    trial.must_agree(Call((logits[:, :1], target[:, :1].clamp(min=1), 0, smoothing)))  # one token each, so no pad
 
 
 @smoothed_cross_entropy.criterion(points=0.5)

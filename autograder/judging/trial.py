@@ -194,7 +194,7 @@ def asked_with(exercise: Exercise, call: Call) -> str:
     """Shapes and plain values: "Constructed with d_model 8. Called with x (2, 5, 8)."; other arguments are left out."""
     init = inspect.signature(exercise.reference).parameters if call.init else ()
     told = (("Constructed", init, call.init or ()), ("Called", exercise.arguments_of(call.part), call.args))
-    listed = ((verb, [f"`{name}` {_size(value)}" for name, value in zip(names, values, strict=False) if _size(value)])
+    listed = ((verb, [f"`{n}` {size}" for n, value in zip(names, values, strict=False) if (size := _size(value))])
               for verb, names, values in told)
     return " ".join(f"{verb} with {', '.join(values)}." for verb, values in listed if values)
 
