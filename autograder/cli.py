@@ -32,7 +32,8 @@ def usage() -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; the exit code is 0 for success, 1 for failure, 2 for a call that cannot be understood."""
+    """Run one command; the exit code is 0 for success, 1 for failure, 2 for a call that cannot be understood, 130 for
+    Ctrl-C."""
     argv = sys.argv[1:] if argv is None else argv
     if not argv or argv[0] in ("-h", "--help"):
         print(usage())
@@ -47,6 +48,9 @@ def main(argv: list[str] | None = None) -> int:
     except Unusable as reason:
         print(f"{command}: {reason}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"\n{command}: stopped.", file=sys.stderr)
+        return 130
 
 
 def find_own_programs() -> None:

@@ -8,7 +8,6 @@ the end the file of marks. What was graded with the same submission, exercise, c
 
 import argparse
 import gc
-import hashlib
 import json
 import os
 import shutil
@@ -18,14 +17,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from nbgrader.converters import NbGraderException
 from tqdm import tqdm
 
+from autograder.classroom.brake import Brake
 from autograder.classroom.columns import padded, width
+from autograder.classroom.digests import digest, digest_of_code
 from autograder.classroom.execution import Executed, Execution, outcome
 from autograder.classroom.folders import Classroom, course_assignments
 from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, one_engine, opened
@@ -54,6 +55,7 @@ class Course:
     def __init__(self, classroom: Classroom, force: bool = False, say: Callable[[str], None] = tqdm.write,
                  students: list[str] | None = None, workers: int | None = None, scheduler: str | None = None):
         self.classroom, self.force, self.say, self.only = classroom, force, say, students
+        self.brake = Brake(say)
         self.execution = Execution(classroom, force, workers or os.cpu_count() or 1, scheduler)
         self.state_file = classroom.folder / STATE
         self.state = {}
@@ -68,7 +70,7 @@ class Course:
             self._once("roster", self.classroom.roster, self.steps.enrol)
             self.names = full_names(self.classroom)
             gc.freeze()  # what is loaded stays, and is not looked through for garbage again
-            incomplete = [assignment for assignment in assignments if not self._assignment(assignment)]
+            incomplete = [name for name in self.brake.between(assignments) if not self._assignment(name)]
             if not self.classroom.marks.exists():
                 self.state.pop("exported", None)
             self._once("exported", self.classroom.gradebook, self.steps.export)
@@ -105,7 +107,7 @@ class Course:
         self._save()
         pages = Pages(self.classroom, assignment, partial(self.steps.feedback, assignment), seen)
         again = self._grade(assignment, todo, wanted, pages)
-        for student in sorted(set(students) - set(todo)):  # a person may have changed a mark
+        for student in self.brake.between(sorted(set(students) - set(todo))):  # a person may have changed a mark
             pages.write(student) and self._save()
         if pages.wanted:
             self.say(f"{assignment}  feedback: {pages.written} of {pages.wanted} pages written")
@@ -135,7 +137,7 @@ class Course:
         with self.execution(assignment, todo) as executions:
             writer = self.steps.autograding(assignment)
             pages.writer  # noqa: B018 - made while the workers start
-            for number, executed in enumerate(executions, start=1):
+            for number, executed in enumerate(self.brake.between(executions), start=1):
                 executed = self._write(writer, assignment, executed)
                 student = executed.student
                 again |= {student} if executed.again else set()
@@ -261,30 +263,6 @@ def alone(classroom: Classroom) -> Iterator[None]:
         raise Failure(f"Another `autograder grade` is at work in {classroom.folder}; wait for it, or end it.") from None
 
 
-def digest(*things: Path | str) -> str:
-    """A hash of files, of folders with all their files, and of texts. A link counts as its text."""
-    total = hashlib.sha256()
-    for thing in things:
-        if isinstance(thing, str):
-            total.update(thing.encode())
-            continue
-        for path in sorted(thing.rglob("*")) if thing.is_dir() else [thing]:
-            if "__pycache__" in path.parts:
-                continue
-            total.update(path.name.encode("utf-8", "surrogateescape"))
-            if path.is_symlink():
-                total.update(os.fsencode(path.readlink()))
-            elif path.is_file():
-                total.update(path.read_bytes())
-    return total.hexdigest()
-
-
-@cache
-def digest_of_code(parts: tuple[str, ...]) -> str:
-    """A hash of some parts of this package, as they are when first asked for."""
-    return digest(*(Path(__file__).parent.parent / part for part in parts))
-
-
 def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="autograder grade", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -332,7 +310,8 @@ def main(argv: list[str]) -> int:
             bubblewrap()
         course = Course(classroom, options.force, students=students, workers=options.workers,
                         scheduler=options.scheduler)
-        complete = course.grade(assignments)
+        with course.brake:
+            complete = course.grade(assignments)
         if strangers := strangers_named(classroom):
             print(f"grade: {strangers}", file=sys.stderr)
         return 0 if complete else 1
