@@ -1,5 +1,6 @@
 """Chapter 08: how a Transformer is trained and asked. Contract of each exercise: see its reference."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -125,7 +126,8 @@ def very_large_logits(trial: Trial) -> None:
 
 
 # --- beam_search -----------------------------------------------------------------------------------------------
-# Judged where every right algorithm agrees: with one beam it is greedy, and with enough beams nothing is pruned.
+# Judged where every right algorithm agrees: with one beam it is greedy, with enough beams nothing is pruned, and in
+# between it makes no difference in these cases whether a finished beam takes a place away from the others.
 
 def _start(*rows: int) -> torch.Tensor:
     return torch.tensor([[row, 0.0] for row in rows])
@@ -143,6 +145,34 @@ def _exhaustive_call(given: Inputs, penalty: float, steps: int = 3, eos_bonus: f
     scores = given.normal(12, steps + 1, 3, 3, scale=1.5)
     scores[..., 2] += eos_bonus
     return Call((Table(scores, remembers=True), _start(*range(12)), 0, 2, 40, steps, penalty))
+
+
+def _crowded_call(given: Inputs, beam_size: int) -> Call:
+    """One more word to begin with than there are beams. What follows the least of them would be best of all, and what
+    follows the one before it is best of those that are carried on: one beam less or more ends elsewhere."""
+    rows, vocab, shift = 4, 10, given.whole_number(0, EOS - 1)
+    scores = torch.zeros(rows, 4, vocab, vocab)
+    scores[:, 2:] = given.normal(rows, 2, vocab, vocab, scale=0.5)
+    for row in range(rows):
+        words = [(row + shift + i) % EOS for i in range(beam_size + 1)]
+        scores[row, 0, :, words] = 4.0 - 0.1 * torch.arange(beam_size + 1)
+        scores[row, 1, words[-2:], words[0]] = torch.tensor([3.0, 6.0])
+    scores[..., EOS] = -50.0
+    return Call((Table(scores), _start(*range(rows)), BOS, EOS, beam_size, 3, 0.0))
+
+
+def _early_end_call(given: Inputs) -> Call:
+    """The best score is that of eos alone, a sum of -1; after two words there are two with smaller sums and better
+    scores, -1.6 / 2 and -1.8 / 2, and in the third step they lose more."""
+    rows, vocab = 4, 10
+    shift = given.whole_number(0, EOS - 1)
+    scores = torch.full((rows, 4, vocab, vocab), math.log(0.01))
+    for row in range(rows):
+        first, second = (row + shift) % EOS, (row + shift + 1) % EOS  # words beside eos
+        scores[row, 0, :, EOS], scores[row, 0, :, first] = -1.0, -0.9
+        scores[row, 1, :, first], scores[row, 1, :, second] = math.log(0.5), math.log(0.4)
+    scores += given.normal(*scores.shape, scale=0.01)
+    return Call((Table(scores), _start(*range(rows)), BOS, EOS, 2, 3, 1.0))
 
 
 def same_tokens(found: torch.Tensor, wanted: torch.Tensor, eos: int) -> bool:
@@ -182,7 +212,7 @@ def _tokens_must_agree(trial: Trial, *calls: Call) -> None:
                 f"Row {wrong} is {found[wrong].tolist()}, right is {wanted[wrong].tolist()}."))
 
 
-@beam_search.criterion(points=1.5)
+@beam_search.criterion(points=1)
 def one_beam_is_greedy(trial: Trial) -> None:
     """With one beam the result is that of greedy_decode."""
     call = _greedy_call(trial.inputs())
@@ -195,7 +225,14 @@ def enough_beams_find_the_best(trial: Trial) -> None:
     _tokens_must_agree(trial, *(_exhaustive_call(trial.inputs(name), 0.0) for name in "abc"))
 
 
-@beam_search.criterion(points=1.5)
+@beam_search.criterion(points=1)
+def as_many_as_asked(trial: Trial) -> None:
+    """With a few beams each step carries on as many as asked, those with the largest sums, whatever their scores."""
+    crowded = [_crowded_call(trial.inputs(), beam_size) for beam_size in (2, 3, 4)]
+    _tokens_must_agree(trial, *crowded, _early_end_call(trial.inputs()))
+
+
+@beam_search.criterion(points=1)
 def length_is_weighed(trial: Trial) -> None:
     """The sum of log-probabilities is divided by length ** length_penalty, and the length counts eos."""
     _tokens_must_agree(trial, *(_exhaustive_call(trial.inputs(name), penalty)

@@ -57,6 +57,25 @@ def one_beam_only(model, state, bos, eos, beam_size, max_len, length_penalty):
 
 
 @beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
+def too_many_beams(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """You carry on more beginnings than beam_size; after each step the beam_size with the largest sums are kept."""
+    def kept(candidates, beam_size):
+        return candidates[:beam_size + (beam_size > 1)]
+
+    return _filled(_search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), kept=kept), eos)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beam-score")
+def pruned_by_the_score(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """You divide by the length when you choose the beams too; there the sums count, and the score at the end alone."""
+    def kept(candidates, beam_size):
+        candidates.sort(key=lambda beam: -beam[0] / len(beam[1]) ** length_penalty)
+        return candidates[:beam_size]
+
+    return _filled(_search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), kept=kept), eos)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
 def one_state_for_all_beams(model, state, bos, eos, beam_size, max_len, length_penalty):
     """Your beams share one state; a state goes with the beginning that it was made by."""
     rows = _search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), own_state=False)

@@ -32,6 +32,12 @@ def scaled(factor):
     return through(step)
 
 
+def sized(change):
+    """The right search with another number of beams, where there are a few."""
+    return lambda model, state, bos, eos, size, *rest: right(
+        model, state, bos, eos, change(size) if 1 < size < 10 else size, *rest)
+
+
 def eos_earlier(model, tokens, now):
     logits, after = model.step(tokens, now)
     logits = logits.clone()
@@ -97,6 +103,10 @@ BEAM_SEARCH = {
     "greedy": greedy,
     "sampled": sampled,
     "a beam size of one": lambda model, state, bos, eos, size, *rest: right(model, state, bos, eos, 1, *rest),
+    "half of the beams": sized(lambda size: (size + 1) // 2),
+    "one beam too few": sized(lambda size: size - 1),
+    "one beam too many": sized(lambda size: size + 1),
+    "all beams": sized(lambda size: 1_000),
     "two beams at most": lambda model, state, bos, eos, size, *rest: right(model, state, bos, eos, min(size, 2), *rest),
     "penalty of one always": lambda *args: right(*args[:-1], 1.0),
     "one word too few": lambda model, state, bos, eos, size, length, penalty: right(
@@ -131,4 +141,6 @@ NAMED = {
     ("beam_search", "greedy"): "one_beam_only",
     ("beam_search", "a beam size of one"): "one_beam_only",
     ("beam_search", "copies of one beam"): "one_beam_only",
+    ("beam_search", "all beams"): "too_many_beams",
+    ("beam_search", "one beam too many"): "too_many_beams",
 }
