@@ -228,7 +228,7 @@ whole = Exercise(
            "Every decoder layer gets the LAST encoder layer's output, and both masks.",
            "`forward` is `self.proj(self.decode(tgt, self.encode(src, src_mask), src_mask, tgt_mask))`."))
 add_standard_criteria(
-    whole, values=4, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    whole, values=3.5, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
     sentence="With the same weights, in eval mode, the logits equal the reference's.")
 
 
@@ -265,6 +265,18 @@ def nothing_from_the_future(trial: Trial) -> None:
     before, after = (trial.must_agree(replace(call, args=(src, t, *masks))).output for t in (tgt, later))
     trial.require(bool(close(before[:, :3], after[:, :3]).all()), "A later token changes earlier logits.")
     trial.must_agree(replace(call, args=(src, tgt)))
+
+
+@whole.criterion(points=0.5)
+def room_for_max_len(trial: Trial) -> None:
+    """Source and target may have max_len tokens; a longer one is a ValueError with both lengths."""
+    call, longest = trial.case(), 11
+    given = trial.inputs()
+    built = replace(call, init=(*call.init[:-1], longest))
+    src, longer = (given.whole_numbers(1, given.size.vocab - 1, 2, length) for length in (longest, longest + 1))
+    trial.must_agree(replace(built, args=(src, src)))
+    for args in ((longer, src), (src, longer)):
+        trial.must_raise(replace(built, args=args), "ValueError", [str(longest), str(longest + 1)])
 
 
 @whole.criterion(points=0.5)

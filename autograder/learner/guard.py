@@ -18,11 +18,12 @@ SOFTMAX = {"softmax", "log_softmax", "_softmax", "_log_softmax", "_safe_softmax"
 ATTENTION = {"scaled_dot_product_attention", "multi_head_attention_forward", "_native_multi_head_attention",
              "_transformer_encoder_layer_fwd", "_scaled_dot_product_attention_math",
              "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
-             "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"}
+             "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "flex_attention"}
 
 FAMILIES: dict[str, set[str]] = {
     "softmax": SOFTMAX, "attention": ATTENTION, "entr": {"entr", "special_entr"},
-    "layer_norm": {"layer_norm", "native_layer_norm", "group_norm", "native_group_norm", "rms_norm"},
+    "layer_norm": {"layer_norm", "native_layer_norm", "group_norm", "native_group_norm", "rms_norm", "_fused_rms_norm",
+                   "instance_norm", "batch_norm", "native_batch_norm", "_native_batch_norm_legit"},
     "label_smoothing": {"cross_entropy", "cross_entropy_loss"},
     "sacrebleu": {"corpus_score", "sentence_score", "compute_bleu"}}
 """Names of functions and operators, by the family that an exercise can put off limits."""

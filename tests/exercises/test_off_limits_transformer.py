@@ -19,6 +19,12 @@ def by_group_norm(self, x):
     return F.group_norm(x.flatten(0, -2), 1, self.weight, self.bias, self.eps).view_as(x)
 
 
+def by_batch_norm(self, x):
+    """Each token as a feature of a batch."""
+    tokens = F.batch_norm(x.flatten(0, -2).T, None, None, training=True, eps=self.eps).T
+    return self.weight * tokens.view_as(x) + self.bias
+
+
 def by_module(self, x):
     inside = nn.LayerNorm(x.shape[-1:], eps=self.eps, elementwise_affine=False)
     return self.weight * inside(x) + self.bias
@@ -30,6 +36,8 @@ NORMS = {
     "operator": norm(lambda self, x: torch.ops.aten.native_layer_norm(
         x, x.shape[-1:], self.weight, self.bias, self.eps)[0]),
     "F.group_norm": norm(by_group_norm),
+    "F.instance_norm": norm(lambda self, x: self.weight * F.instance_norm(x, eps=self.eps) + self.bias),
+    "F.batch_norm": norm(by_batch_norm),
     "nn.LayerNorm": norm(by_module),
 }
 

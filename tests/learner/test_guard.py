@@ -39,7 +39,9 @@ SMOOTHED = [
 NORMS = [
     lambda x: F.layer_norm(x, (4,)), lambda x: nn.LayerNorm(4)(x), lambda x: torch.layer_norm(x, (4,)),
     lambda x: torch.ops.aten.native_layer_norm(x, (4,), None, None, 1e-5)[0], lambda x: F.rms_norm(x, (4,)),
-    lambda x: nn.GroupNorm(1, 5)(x),
+    lambda x: nn.GroupNorm(1, 5)(x), lambda x: F.instance_norm(x), lambda x: nn.InstanceNorm1d(5)(x),
+    lambda x: F.batch_norm(x.flatten(0, 1).T, None, None, training=True).T, lambda x: nn.BatchNorm1d(5)(x),
+    lambda x: torch.ops.aten._native_batch_norm_legit(x.flatten(0, 1).T, None, None, True, 0.1, 1e-5)[0].T,
 ]
 ENTROPIES = [lambda x: torch.special.entr(x), lambda x: torch.ops.aten.special_entr(x)]
 ALLOWED = [lambda x: x.exp() / x.exp().sum(-1, keepdim=True), lambda x: (x - x.logsumexp(-1, keepdim=True)).exp(),

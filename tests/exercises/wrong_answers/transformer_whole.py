@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.reference import transformer
-from autograder.reference.positional_encoding import LearnedPositionalEmbedding
+from autograder.reference.positional_encoding import LearnedPositionalEmbedding, PositionalEncoding
 
 WHOLE = transformer.Transformer
 
@@ -109,6 +109,12 @@ def learned_positions(self, d_model, num_layers, max_len):
     self.pos = LearnedPositionalEmbedding(max_len, d_model)
 
 
+def with_room(rows):
+    """Transformer whose table of positions has `rows(max_len)` rows."""
+    return prepared(lambda self, d_model, num_layers, max_len: setattr(
+        self, "pos", PositionalEncoding(d_model, rows(max_len))))
+
+
 def fixed_embedding(self, *_):
     self.src_emb.weight.requires_grad_(False)
 
@@ -144,6 +150,9 @@ TRANSFORMER = {
     "float32 inside": whole(forward=lambda self, *args: WHOLE.forward(self, *args).float().to(self.proj.weight.dtype)),
     "in place": whole(forward=lambda self, src, *rest: WHOLE.forward(self, src, *rest) + 0 * src.data.add_(1).sum()),
     "learned positions": prepared(learned_positions),
+    "max_len unused": with_room(lambda max_len: 5000),
+    "one position too many": with_room(lambda max_len: max_len + 1),
+    "one position too few": with_room(lambda max_len: max_len - 1),
     "projection without bias": prepared(lambda self, d, *_: setattr(
         self, "proj", nn.Linear(d, self.proj.out_features, bias=False))),
     "embedding not learned": prepared(fixed_embedding),
