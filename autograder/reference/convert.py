@@ -17,7 +17,10 @@ from autograder.reference.transformer import DecoderLayer, EncoderLayer, LayerNo
 
 @singledispatch
 def to_torch(module: nn.Module) -> nn.Module:
-    """torch's module with the weights, dtype and mode of ours. Raises TypeError where there is no such pair."""
+    """torch's module with the weights, dtype and mode of ours.
+
+    Raises TypeError where there is no such pair, ValueError for a Transformer without layers.
+    """
     raise TypeError(f"There is no torch module for a {type(module).__name__}; see the pairs in {__name__}.")
 
 
@@ -25,9 +28,15 @@ def to_torch(module: nn.Module) -> nn.Module:
 def from_torch(module: nn.Module) -> nn.Module:
     """Our module with the weights, dtype and mode of torch's; of an nn.Transformer its encoder and decoder layers.
 
-    Raises TypeError where there is no such pair.
+    Raises TypeError where there is no such pair, ValueError where torch's module was made with an option that ours does
+    not have: its result would be another.
     """
     raise TypeError(f"There is no module of the course for a {type(module).__name__}; see the pairs in {__name__}.")
+
+
+def _require(holds: bool, module: nn.Module, option: str, remedy: str) -> None:
+    if not holds:
+        raise ValueError(f"This {type(module).__name__} has {option}, and the course's has not; {remedy}.")
 
 
 @torch.no_grad()
@@ -61,6 +70,11 @@ def _(module: MultiHeadAttention) -> nn.MultiheadAttention:
 @from_torch.register
 @torch.no_grad()
 def _(module: nn.MultiheadAttention) -> MultiHeadAttention:
+    _require(module.batch_first, module, "batch_first=False", "make it with batch_first=True")
+    _require(module.in_proj_weight is not None, module, "kdim or vdim", "make it without")
+    _require(module.in_proj_bias is not None, module, "bias=False", "make it with biases")
+    _require(module.bias_k is None, module, "add_bias_kv=True", "make it without")
+    _require(not module.add_zero_attn, module, "add_zero_attn=True", "make it without")
     target = MultiHeadAttention(module.embed_dim, module.num_heads, module.dropout)
     target = _copy(module, target, {"out_proj": "W_o"})
     parts = zip((target.W_q, target.W_k, target.W_v), module.in_proj_weight.chunk(3), module.in_proj_bias.chunk(3),
@@ -78,6 +92,10 @@ def _(module: LayerNorm) -> nn.LayerNorm:
 
 @from_torch.register
 def _(module: nn.LayerNorm) -> LayerNorm:
+    _require(len(module.normalized_shape) == 1, module, f"a normalized_shape {module.normalized_shape} of several axes",
+             "give it the last one alone")
+    _require(module.weight is not None, module, "elementwise_affine=False", "make it with weight and bias")
+    _require(module.bias is not None, module, "bias=False", "make it with a bias")
     return _copy(module, LayerNorm(module.normalized_shape[0], module.eps), {"": ""})
 
 
@@ -129,6 +147,9 @@ def _(module: nn.TransformerDecoderLayer) -> DecoderLayer:
 @to_torch.register
 def _(module: Transformer) -> nn.Transformer:
     """The layers alone: nn.Transformer takes embedded sequences and gives hidden states."""
+    if not module.encoder:
+        raise ValueError("This Transformer has no layers, and the number of heads is theirs; make it with num_layers 1 "
+                         "or more.")
     first = module.encoder[0]
     linear = first.ffn.linear1
     target = nn.Transformer(linear.in_features, first.self_attn.num_heads, 1, 1, linear.out_features, batch_first=True)
@@ -139,5 +160,7 @@ def _(module: Transformer) -> nn.Transformer:
 
 @from_torch.register
 def _(module: nn.Transformer) -> tuple[nn.ModuleList, nn.ModuleList]:
+    _require(module.encoder.norm is module.decoder.norm is None, module, "a norm after its last layers",
+             "set encoder.norm and decoder.norm to None where it is not wanted")
     return (nn.ModuleList(map(from_torch, module.encoder.layers)),
             nn.ModuleList(map(from_torch, module.decoder.layers)))

@@ -100,12 +100,6 @@ def test_the_whole_equals_torchs(seed, training, norm_first):
     assert torch.equal(ours.proj(y), logits)
 
 
-def test_what_has_no_pair_is_said():
-    for convert in (to_torch, from_torch):
-        with pytest.raises(TypeError, match="Bilinear"):
-            convert(nn.Bilinear(2, 2, 2))
-
-
 def test_the_articles_run_and_its_parameters():
     torch.manual_seed(0)
     model = transformer.Transformer(src_vocab=10_000, tgt_vocab=10_000, num_layers=2)
