@@ -41,10 +41,11 @@ def wave_picture(table: Tensor, columns: Sequence[int]) -> None:
 
 
 def bias_picture(bias: Tensor, heads: Sequence[int]) -> None:
-    """The price in ALiBi's bias (heads, length, length) for some heads, counted from 1; what is closed stays empty."""
+    """The price in ALiBi's bias (heads, length, length) for some heads, counted from 1; what is closed is hatched."""
     fig, axes = plt.subplots(1, len(heads), figsize=(4.5, 2.3), sharey=True)
     for ax, head in zip(axes, heads, strict=True):
         price = (-bias[head - 1]).masked_fill(bias[head - 1].isinf(), float("nan"))
+        ax.patch.set(hatch="/////", edgecolor=INK, linewidth=0)  # seen where the price is NaN
         image = ax.imshow(price, cmap=HEAT, vmin=0, vmax=6)
         ax.set(xlabel="key", xticks=[0, 10, 20], yticks=[0, 10, 20])
         ax.set_title(f"head {head}", fontsize=10)

@@ -83,9 +83,9 @@ def rotary(x: Tensor, positions: Tensor) -> Tensor:
 
 
 def alibi_bias(num_heads: int, length: int) -> Tensor:
-    """-m_i (query - key) where key <= query, minus infinity elsewhere (Press et al. 2022, section 3).
+    """-s_i (query - key) where key <= query, minus infinity elsewhere (Press et al. 2022, section 3).
 
-    m_i = 2^(-8i / h) for head i = 1 .. h -> (heads, length, length), to be added to the scaled scores.
+    s_i = 2^(-8i / h) for head i = 1 .. h -> (heads, length, length), to be added to the scaled scores.
     """
     slopes = 2.0 ** (-8.0 * torch.arange(1, num_heads + 1) / num_heads)
     positions = torch.arange(length)
