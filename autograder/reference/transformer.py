@@ -136,7 +136,7 @@ class Transformer(nn.Module):
         return causal_mask(size)
 
     def embed(self, embedding: nn.Embedding, tokens: Tensor) -> Tensor:
-        """Embeddings times sqrt(d_model), so that they are not drowned by the positions that are added."""
+        """Embeddings times sqrt(d_model), so that the positions do not drown them; dropout on the sum (section 5.4)."""
         return self.dropout(self.pos(embedding(tokens) * math.sqrt(embedding.embedding_dim)))
 
     def encode(self, src: Tensor, src_mask: Tensor | None = None) -> Tensor:
