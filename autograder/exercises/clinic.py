@@ -102,7 +102,7 @@ RETURNS = {1: ("inputs", "targets"), 2: ("output",), 3: ("mask",), 5: ("output",
 
 def _patient(number: int, **options) -> Exercise:
     name = f"clinic_{number}"
-    return Exercise(name, CHAPTER, getattr(clinic, name), CASES[number], returns=RETURNS.get(number, ("x",)),
+    return Exercise(name, CHAPTER, getattr(clinic, name), CASES[number], returns=RETURNS.get(number, ("the new x",)),
                     hints=HINTS[number], **options)
 
 

@@ -26,7 +26,7 @@ def _cached_case(given: Inputs) -> Call:
 
 
 cached_attention = Exercise(
-    "cached_attention", CHAPTER, families.cached_attention, _cached_case, returns=("output", "cache"),
+    "cached_attention", CHAPTER, families.cached_attention, _cached_case, returns=("output", "the new cache"),
     off_limits=("attention",),
     hints=("What does a new query need of the past? Its keys and its values, and nothing else.",
            "Put the old and the new keys together along the axis of the positions, `torch.cat([old, new], dim=-2)`, "
@@ -97,7 +97,7 @@ def _top_p_case(given: Inputs) -> Call:
 
 
 top_p_filter = Exercise(
-    "top_p_filter", CHAPTER, families.top_p_filter, _top_p_case, returns=("logits",), named_whole=True,
+    "top_p_filter", CHAPTER, families.top_p_filter, _top_p_case, returns=("the new logits",), named_whole=True,
     hints=("Sort the probabilities of one row, the most likely first, and add them up: where is p reached?",
            "A token belongs to the nucleus if what stands **before** it has not reached p yet. So the one that crosses "
            "p is in, and the first one always is.",

@@ -101,7 +101,7 @@ def _encoding_case(given: Inputs) -> Call:
 
 
 positional_encoding_module = Exercise(
-    "PositionalEncoding", CHAPTER, positional_encoding.PositionalEncoding, _encoding_case, returns=("x",),
+    "PositionalEncoding", CHAPTER, positional_encoding.PositionalEncoding, _encoding_case, returns=("the new x",),
     tolerance=TABLE, agreement=same_table_kept,
     hints=("The table is made once, in `__init__`. What must happen to it when the module moves to a GPU?",
            "`self.register_buffer(\"pe\", table)` keeps it with the module: it moves along, and nothing trains it.",
@@ -159,7 +159,7 @@ def _learned_case(given: Inputs) -> Call:
 
 learned_positional_embedding = Exercise(
     "LearnedPositionalEmbedding", CHAPTER, positional_encoding.LearnedPositionalEmbedding, _learned_case,
-    returns=("x",), agreement=same_table_learned,
+    returns=("the new x",), agreement=same_table_learned,
     hints=("Here the table is learned: what turns a tensor into something that an optimiser finds?",
            "`self.table = nn.Parameter(...)`, around any tensor of the shape (max_len, d_model).",
            "`forward` is that of PositionalEncoding, with another table and the same refusal."))
@@ -230,7 +230,7 @@ def _rotary_case(given: Inputs) -> Call:
 
 
 rotary = Exercise(
-    "rotary", CHAPTER, positional_encoding.rotary, _rotary_case, returns=("x",), tolerance=TABLE,
+    "rotary", CHAPTER, positional_encoding.rotary, _rotary_case, returns=("the turned x",), tolerance=TABLE,
     hints=("Each pair of neighbouring features is a point in the plane. By which angle is it turned?",
            "Positions as a column times frequencies as a row: the angles are (seq, d_k / 2), for all heads alike.",
            "`a, b = x[..., 0::2], x[..., 1::2]`; the turned pair is (a cos - b sin, a sin + b cos).",
@@ -266,6 +266,7 @@ def only_the_distance_counts(trial: Trial) -> None:
 
 alibi_bias = Exercise(
     "alibi_bias", CHAPTER, positional_encoding.alibi_bias, lambda given: Call((4, given.size.keys)), returns=("bias",),
+    named_whole=True,
     hints=("What is added to the score of a key that lies three positions back? It depends on the head.",
            "The slopes of h heads are 2^(-8i/h) for i from 1 to h, not from 0.",
            "`positions.unsqueeze(1) - positions` is query minus key for every pair.",

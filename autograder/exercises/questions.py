@@ -50,7 +50,7 @@ def _pre_ln_case(given: Inputs) -> Call:
 
 
 pre_ln = Exercise(
-    "PreLNEncoderLayer", CHAPTER, questions.PreLNEncoderLayer, _pre_ln_case, returns=("x",),
+    "PreLNEncoderLayer", CHAPTER, questions.PreLNEncoderLayer, _pre_ln_case, returns=("the new x",),
     off_limits=("attention",),
     hints=("The parts are those of EncoderLayer. What changes is where the norm stands.",
            "x goes straight through; what is added to it is computed from the normalised x.",

@@ -94,7 +94,12 @@ def _tuple_form(found: Any, wanted: tuple, names: Sequence[str], what: str, sour
     if len(found) != len(wanted):
         return Difference(f"{asked}; {count} {len(found)}.")
     parts = zip(found, wanted, names, strict=True)
-    return next((p for f, w, n in parts if (p := _form(f, w, parts_of(n, w), f"`{n}`", source)) is not None), None)
+    return next((p for f, w, n in parts if (p := _form(f, w, parts_of(n, w), quoted(n), source)) is not None), None)
+
+
+def quoted(name: str) -> str:
+    """A name of code in backquotes; words as they are."""
+    return name if " " in name else f"`{name}`"
 
 
 def parts_of(name: str, value: Any) -> list[str]:
@@ -117,7 +122,7 @@ def _tensor_form(found: Any, wanted: torch.Tensor, what: str, source: str) -> Di
         return Difference(f"{what} should be {wanted.dtype}{told}; yours is {found.dtype}.")
     if found.is_floating_point() and bool((~found.isfinite() & wanted.isfinite()).any()):
         if bool(found.isnan().any()):
-            return Difference(f"{what} contains NaN.")
+            return Difference(f"{what} contains NaN.", f"{_share(found.isnan())} of it are NaN.")
         if not bool(wanted.isinf().any()):  # otherwise infinity is a value like others
             return Difference(f"{what} contains infinite values.")
     return None
@@ -135,6 +140,8 @@ def _kind(value: Any) -> str:
         return f"an object of type {value.type_name}"[:80]
     if value is None:
         return "None"
+    if isinstance(value, tuple):
+        return "a list or tuple"  # a list has become a tuple on its way here
     kind = "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
     return f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}"
 
@@ -144,15 +151,16 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     if isinstance(wanted, tuple):
         parts = zip(found, wanted, names, strict=True)
         return next((p for f, w, n in parts if (p := _part_problem(f, w, n, tolerance)) is not None), None)
-    what = "the result" if len(names) != 1 else names[0] if " " in names[0] else f"`{names[0]}`"
+    what = "the result" if len(names) != 1 else quoted(names[0])
     if not isinstance(wanted, torch.Tensor):
         same = close_numbers(found, wanted) if isinstance(wanted, float) else found == wanted
         return None if same else Difference(f"{what} is wrong.", f"Yours is {found}, right is {wanted}.")
     wrong = ~close(found, wanted, tolerance)
     if not bool(wrong.any()):
         return None
-    share = 100 * wrong.double().mean().item()
-    count = "All values" if share == 100 else f"{min(share, 99):.0f} % of the values" if share >= 1 else "A few values"
+    if bool((nan := found.isnan() & ~wanted.isnan()).any()):
+        return Difference(f"{_share(nan)} of {what} are NaN; the right ones are not.")
+    count = _share(wrong)
     if wanted.dtype == torch.bool:  # any two that differ, differ by 1
         return Difference(f"{count} of {what} differ from the right ones.")
     largest = (found.double() - wanted.double())[wrong].abs().max().item()
@@ -160,11 +168,18 @@ def value_problem(found: Any, wanted: Any, names: Sequence[str], tolerance: dict
     return Difference(f"{count} of {what} differ from the right ones.", detail)
 
 
+def _share(which: torch.Tensor) -> str:
+    """How many values these are, in words that stand before "of ..."."""
+    share = 100 * which.double().mean().item()
+    return "All values" if share == 100 else f"{min(share, 99):.0f} % of the values" if share >= 1 else "A few values"
+
+
 def _part_problem(found: Any, wanted: Any, name: str, tolerance: dict | None) -> Difference | None:
     if not _was_list(wanted):
         return value_problem(found, wanted, parts_of(name, wanted), tolerance)
     same = list(map(type, found)) == list(map(type, wanted)) and found == wanted
-    return None if same else Difference(f"`{name}` is wrong.", f"Yours is {list(found)}, right is {list(wanted)}.")
+    told = f"Yours is {list(found)}, right is {list(wanted)}."
+    return None if same else Difference(f"{quoted(name)} is wrong.", told)
 
 
 def close(found: torch.Tensor, wanted: torch.Tensor, tolerance: dict | None = None) -> torch.Tensor:

@@ -2,37 +2,43 @@
 
 An answer that equals one misconception on every call of every criterion is that misconception. Otherwise (two
 mistakes at once, say) each failed criterion is compared by itself, and only a single match counts; not where the
-exercise says that this proves too little (`named_whole`).
+exercise says that this proves too little (`named_whole`), and not a misconception that fails where the answer holds.
+The same exception is no proof: then both are run once more, on inputs where every shape fits every other.
 """
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import torch
 
 from autograder.judging.compare import close, close_numbers
 from autograder.judging.exercise import Exercise, Misconception
 from autograder.judging.known import Asked, reply_of
-from autograder.judging.trial import Trial
+from autograder.judging.trial import CouldNotRun, Failed, NotAttempted, ResultFirst, Trial
 from autograder.learner.calls import Call, Reply
 
 
-def diagnose(exercise: Exercise, trials: Sequence[Trial], failed: Sequence[bool]) -> list[str | None]:
+def diagnose(exercise: Exercise, trials: Sequence[Trial], failed: Sequence[bool],
+             held: Sequence[bool]) -> list[str | None]:
     """For each criterion's trial the misconception's name, or None."""
     replay = _Replay(exercise)
     asked = [trial for trial in trials if trial.calls]
-    whole = [m for m in exercise.misconceptions if all(replay.agrees(m, trial) for trial in asked)]
-    if whole:
-        return [whole[0].name if wrong else None for wrong in failed]
-    return [_only_match(exercise, replay, trial) if wrong else None
+    lost = [trial for trial, wrong in zip(trials, failed, strict=True) if wrong and trial.calls]
+    won = [trial for trial, right in zip(trials, held, strict=True) if right]
+    for m in exercise.misconceptions:
+        if all(replay.agrees(m, trial) for trial in asked) and replay.runs_alike(m, lost):
+            return [m.name if wrong else None for wrong in failed]
+    return [_only_match(exercise, replay, trial, won) if wrong else None
             for trial, wrong in zip(trials, failed, strict=True)]
 
 
-def _only_match(exercise: Exercise, replay: "_Replay", trial: Trial) -> str | None:
+def _only_match(exercise: Exercise, replay: "_Replay", trial: Trial, won: Sequence[Trial]) -> str | None:
     if exercise.named_whole or not trial.calls or any(reply.used for reply in trial.replies):
         return None
-    matches = [m.name for m in exercise.misconceptions if replay.agrees(m, trial)]
-    return matches[0] if len(matches) == 1 else None
+    matches = [m for m in exercise.misconceptions if replay.agrees(m, trial) and replay.runs_alike(m, [trial])]
+    single = len(matches) == 1 and not any(replay.fails(matches[0], other) for other in won)
+    return matches[0].name if single else None
 
 
 class _Replay:
@@ -42,6 +48,7 @@ class _Replay:
         self.exercise = exercise
         self.seen: dict[tuple[str, str], bool] = {}
         self.asked: dict[str, list[Asked]] = {}
+        self.even: Trial | None = None
 
     def agrees(self, misconception: Misconception, trial: Trial) -> bool:
         key = misconception.name, trial.criterion
@@ -53,6 +60,30 @@ class _Replay:
             else:
                 self.seen[key] = self.exercise.agreement(trial.calls, trial.replies, list(theirs))
         return self.seen[key]
+
+    def runs_alike(self, misconception: Misconception, lost: Sequence[Trial]) -> bool:
+        """Whether both agree where shapes do not matter either, if all that they share is how each criterion ended."""
+        if not lost or any(trial.replies[-1].status != "raised" for trial in lost):
+            return True
+        if self.even is None:
+            trial = lost[0]
+            self.even = Trial(trial.exercise, "even sizes", trial.answer, trial.seed, public=False)
+            with suppress(CouldNotRun, NotAttempted):
+                self.even.ask_where_shapes_fit()
+        return self.agrees(misconception, self.even)
+
+    def fails(self, misconception: Misconception, trial: Trial) -> bool:
+        """Whether the misconception does not pass the trial's criterion."""
+        theirs = Trial(trial.exercise, trial.criterion, lambda call, i: reply_of(misconception.implementation,
+                                                                                 Asked(call), i), trial.seed, False)
+        criterion = next(c for c in self.exercise.criteria if c.name == trial.criterion)
+        try:
+            criterion.check(theirs)
+        except (Failed, ResultFirst):
+            return True
+        except (CouldNotRun, NotAttempted):
+            pass
+        return False
 
 
 def all_the_same(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:

@@ -47,7 +47,8 @@ class Exercise:
     agreement: tells whether two answers computed the same on a list of calls, where that is not equality of
         each result (an exercise with random results).
     named_whole: a misconception is named only where it gives the same in every criterion: results are one number or
-        a few words, which are equal by chance too often for one criterion to be a proof.
+        a few words, which are equal by chance too often for one criterion to be a proof, or two formulas agree for
+        some of the sizes that are asked.
     """
 
     name: str

@@ -29,6 +29,8 @@ EXACT_ROOT = Sizes(d_k=16)
 ONES = Sizes(batch=1, heads=1, queries=1, keys=1, d_k=1, d_v=1, d_model=1, vocab=1, embed=1)
 ONE_ROW = Sizes(batch=1, heads=1)
 ONE_POSITION = Sizes(queries=1, keys=1)
+EVEN = Sizes(batch=4, heads=4, queries=4, keys=4, d_k=4, d_v=4, d_model=4, vocab=4, embed=4)
+"""All the same and above 1: mistakes that end in one exception, because shapes do not fit, differ in values here."""
 EDGES = {"ones": ONES, "one row": ONE_ROW, "one position": ONE_POSITION}
 """With every size 1, broadcasting may hide a `squeeze()` too many; where one axis alone has size 1 it shows."""
 

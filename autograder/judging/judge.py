@@ -110,7 +110,8 @@ def _result(criterion: Criterion, status: str, message: str = "", example=None) 
 
 def _with_diagnoses(exercise: Exercise, trials: list[Trial], outcomes: list[Outcome]) -> Report:
     failed = [o.status in (FAILED, NOT_LOOKED_AT) and o.message != NOT_ATTEMPTED for o in outcomes]
-    names = diagnose(exercise, trials, failed) if any(failed) else [None] * len(outcomes)
+    held = [o.status == PASSED for o in outcomes]
+    names = diagnose(exercise, trials, failed, held) if any(failed) else [None] * len(outcomes)
     found = [name for name in names if name]
     ranked = tuple(sorted(dict.fromkeys(found), key=lambda name: -found.count(name)))
     known = {m.name: (m.sentence, m.see) for m in exercise.misconceptions}

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import torch
 
+from autograder.judging.compare import Difference
+from autograder.judging.diagnosis import same_data
 from autograder.judging.exercise import Criterion, Exercise, sentence_of
 from autograder.judging.inputs import EDGES, EXACT_ROOT, SMALL
 from autograder.judging.trial import Trial, WrongValues
-from autograder.learner.calls import tensors_in
+from autograder.learner.calls import Call, tensors_in
 from autograder.learner.guard import SPELLINGS
 
 
@@ -58,6 +60,24 @@ def arguments_unchanged(trial: Trial) -> None:
 def any_memory_layout(trial: Trial) -> None:
     """Inputs that are not contiguous in memory (a transposed tensor, say) give the right result."""
     trial.must_agree(trial.case(strided=True))
+
+
+def nothing_dropped(trial: Trial, call: Call) -> None:
+    """A call in train mode with every dropout rate 0 gives what the reference gives."""
+    try:
+        trial.must_agree(call)
+    except WrongValues as wrong:
+        told = wrong.difference
+        if _drops(trial, call):
+            told = Difference("Two calls gave different results, so some part drops at a rate of its own; pass "
+                              "`dropout` on to every part.")
+        told = replace(told, message=f"In train mode with dropout 0: {told.message}")
+        raise WrongValues(told, wrong.example, wrong.typical) from None
+
+
+def _drops(trial: Trial, call: Call) -> bool:
+    one, other = (trial.ask(call) for _ in range(2))
+    return not same_data(one.output, other.output)
 
 
 def sizes_of_one(trial: Trial) -> None:

@@ -11,7 +11,7 @@ import torch
 from autograder.judging import compare
 from autograder.judging.compare import Difference
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import Inputs
+from autograder.judging.inputs import EVEN, Inputs
 from autograder.judging.known import Asked, reply_of
 from autograder.judging.report import Example
 from autograder.learner.calls import Call, Reply, tensors_in
@@ -94,6 +94,10 @@ class Trial:
         if reply.status == "not_attempted":
             raise NotAttempted
         return reply
+
+    def ask_where_shapes_fit(self) -> Reply:
+        """Run the learner's code on the typical case with every size the same."""
+        return self.ask(self._beside(self.case(size=EVEN)))
 
     def expected(self, call: Call) -> Reply:
         """What the reference gives."""

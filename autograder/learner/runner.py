@@ -98,6 +98,8 @@ def _build(learner_class: Any, call: Call) -> Any:
     """Construct the module, bring it to the asked dtype and mode, and copy the weights whose name and shape fit."""
     module = (learner_class(*call.init) if call.substitute is None
               else with_substitute(learner_class, call.init, call.substitute))
+    # What dropout draws does not depend on how many numbers the constructor took.
+    torch.random.default_generator.manual_seed(torch.random.default_generator.initial_seed())
     if not isinstance(module, torch.nn.Module):
         return module
     module = module.to(call.dtype).train(call.training)

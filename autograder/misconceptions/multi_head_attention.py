@@ -46,8 +46,8 @@ def normalised_a_second_time(query, key, value, mask=None):
 
 
 @masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
-def scores_multiplied_by_the_mask(query, key, value, mask=None):
-    """You multiply the scores by the mask; a score of 0 is not forbidden, exp makes 1 of it."""
+def zero_as_a_forbidden_score(query, key, value, mask=None):
+    """Your forbidden scores are 0 (a product with the mask, a fill of 1e-9); exp makes 1 of it, which hides nothing."""
     scores = scaled_scores(query, key)
     weights = torch.softmax(scores if mask is None else scores * mask, dim=-1)
     return weights @ value, weights
@@ -81,7 +81,7 @@ def fill_too_small(query, key, value, mask=None):
 
 @masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
 def low_scores_lost(query, key, value, mask=None):
-    """Allowed scores may be very low: beside your finite fill, or an epsilon, they then lose all their weight."""
+    """Allowed scores may be very low: beside a finite fill, an epsilon or the maximum of all scores they lose all weight."""
     scores = scaled_scores(query, key)
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
@@ -124,6 +124,13 @@ def mask_used_as_an_index(query, key, value, mask=None):
         scores[mask == 0] = -1e9
     weights = torch.softmax(scores, dim=-1)
     weights = weights if mask is None else weights.masked_fill(mask == 0, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see=f"{CHAPTER}#mistake-padding")
+def mask_with_an_axis_too_many(query, key, value, mask=None):
+    """You give the mask one more axis, and with it the scores; it broadcasts to them as it comes."""
+    weights = masked_softmax(scaled_scores(query, key), None if mask is None else mask.unsqueeze(1))
     return weights @ value, weights
 
 
@@ -199,6 +206,20 @@ def scores_not_scaled(query, key, value, mask=None):
 def divided_by_the_width_itself(query, key, value, mask=None):
     """You divide the scores by d_k (or by its square root twice); one square root is asked for."""
     weights = masked_softmax(query @ key.transpose(-2, -1) / query.shape[-1], mask)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see="05_scaling#mistake-wrong-divisor")
+def divided_by_the_root_of_the_keys(query, key, value, mask=None):
+    """You divide by the square root of the number of keys; the dot product adds up d_k features."""
+    weights = masked_softmax(query @ key.transpose(-2, -1) / key.shape[-2] ** 0.5, mask)
+    return weights @ value, weights
+
+
+@masked_attention.misconception(see="05_scaling#mistake-after-softmax")
+def weights_divided(query, key, value, mask=None):
+    """You divide the weights, after the softmax; the scores are to be divided, before it."""
+    weights = masked_softmax(query @ key.transpose(-2, -1), mask) / query.shape[-1] ** 0.5
     return weights @ value, weights
 
 

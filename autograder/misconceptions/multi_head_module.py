@@ -7,7 +7,7 @@ from torch import nn
 from autograder.exercises.multi_head import CHAPTER, multi_head_attention
 
 
-class _MultiHead(nn.Module):
+class MultiHead(nn.Module):
     """What the wrong modules below have in common: all is right, and each of them replaces one part."""
 
     def __init__(self, d_model, num_heads, dropout=0.1):
@@ -58,7 +58,7 @@ class _MultiHead(nn.Module):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-split")
-class heads_of_mixed_tokens(_MultiHead):
+class heads_of_mixed_tokens(MultiHead):
     """You cut the heads out of the memory, both ways: the shapes are right, but each head mixes pieces of tokens."""
 
     def split(self, x):
@@ -69,7 +69,7 @@ class heads_of_mixed_tokens(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-split")
-class split_without_transpose(_MultiHead):
+class split_without_transpose(MultiHead):
     """You reshape straight to (batch, heads, seq, d_k): the tokens of a head are made of pieces of several tokens."""
 
     def split(self, x):
@@ -77,7 +77,7 @@ class split_without_transpose(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-split")
-class every_head_the_same(_MultiHead):
+class every_head_the_same(MultiHead):
     """Every head of yours works on the same first features; each is to have a part of its own."""
 
     def split(self, x):
@@ -85,7 +85,7 @@ class every_head_the_same(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-merge")
-class merge_without_transpose(_MultiHead):
+class merge_without_transpose(MultiHead):
     """You merge without bringing the tokens in front of the heads: W_o then reads several tokens at once."""
 
     def merge(self, heads):
@@ -93,7 +93,7 @@ class merge_without_transpose(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-merge")
-class merged_feature_by_feature(_MultiHead):
+class merged_feature_by_feature(MultiHead):
     """You interleave the heads feature by feature, so W_o meets them in another order than side by side."""
 
     def merge(self, heads):
@@ -104,7 +104,7 @@ class merged_feature_by_feature(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-output-projection")
-class output_not_projected(_MultiHead):
+class output_not_projected(MultiHead):
     """You return the merged heads as they are: without W_o no head can speak to another one."""
 
     def finish(self, merged, weights):
@@ -112,7 +112,7 @@ class output_not_projected(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-output-projection")
-class no_output_projection_made(_MultiHead):
+class no_output_projection_made(MultiHead):
     """Your module has no W_o: the heads lie side by side, and no head can speak to another one."""
 
     def __init__(self, d_model, num_heads, dropout=0.1):
@@ -124,7 +124,7 @@ class no_output_projection_made(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-output-projection")
-class one_matrix_for_all(_MultiHead):
+class one_matrix_for_all(MultiHead):
     """Queries, keys and values all come from W_q; W_k and W_v have no effect."""
 
     def project(self, q, k, v):
@@ -132,7 +132,7 @@ class one_matrix_for_all(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class everything_taken_from_the_query(_MultiHead):
+class everything_taken_from_the_query(MultiHead):
     """Your keys and values are made of q: that works where all three are one sequence, and only there."""
 
     def project(self, q, k, v):
@@ -140,121 +140,26 @@ class everything_taken_from_the_query(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class values_taken_from_the_keys(_MultiHead):
+class keys_and_values_changed_over(MultiHead):
+    """Your keys come from W_v and your values from W_k; it is the other way round."""
+
+    def project(self, q, k, v):
+        return self.W_q(q), self.W_v(k), self.W_k(v)
+
+
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
+class values_taken_from_the_keys(MultiHead):
     """Your values are made of k, and v has no effect."""
 
     def project(self, q, k, v):
         return self.W_q(q), self.W_k(k), self.W_v(k)
 
 
-# --- scores and masks ------------------------------------------------------------------------------------------
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-width")
-class divided_by_the_root_of_d_model(_MultiHead):
-    """You divide by the square root of d_model; the dot products of a head add up d_k features."""
-
-    def divisor(self, query):
-        return self.W_q.out_features ** 0.5
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-width")
-class divided_by_the_root_of_the_heads(_MultiHead):
-    """You divide by the square root of the number of heads; the dot products of a head add up d_k features."""
-
-    def divisor(self, query):
-        return self.num_heads ** 0.5
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-width")
-class scaled_twice(_MultiHead):
-    """You divide by d_k, or by its square root twice; one square root is asked for."""
-
-    def divisor(self, query):
-        return query.size(-1)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-width")
-class heads_not_scaled(_MultiHead):
-    """Your scores are not divided by the square root of d_k before the softmax."""
-
-    def divisor(self, query):
-        return 1.0
-
-
-@multi_head_attention.misconception(see="04_self_attention#mistake-softmax-axis")
-class softmax_over_the_heads(_MultiHead):
-    """Your softmax runs over the heads, which compete then; the keys of one query should, in each head by itself."""
-
-    def weigh(self, scores, mask):
-        if mask is None:
-            return torch.softmax(scores, dim=1)
-        return torch.softmax(scores.masked_fill(mask == 0, -1e9), dim=1).masked_fill(mask == 0, 0.0)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
-class mask_has_no_effect(_MultiHead):
-    """You do not use the mask: forbidden keys get weight like all the others."""
-
-    def weigh(self, scores, mask):
-        return torch.softmax(scores, dim=-1)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
-class masked_after_the_softmax(_MultiHead):
-    """You mask after the softmax: the weight that forbidden keys took is lost, and rows sum to less than 1."""
-
-    def weigh(self, scores, mask):
-        weights = torch.softmax(scores, dim=-1)
-        return weights if mask is None else weights.masked_fill(mask == 0, 0.0)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-polarity")
-class mask_read_the_other_way(_MultiHead):
-    """You forbid what is allowed and allow what is forbidden: True means allowed."""
-
-    def weigh(self, scores, mask):
-        return super().weigh(scores, None if mask is None else mask == 0)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
-class nothing_allowed_is_not_a_number(_MultiHead):
-    """A query that may attend to nothing has only minus infinity in its row, and softmax makes 0 / 0 of it."""
-
-    def weigh(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, float("-inf")), dim=-1)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
-class nothing_allowed_is_shared_out(_MultiHead):
-    """Your forbidden scores are low but finite, so a query that may attend to nothing looks at what is forbidden."""
-
-    def weigh(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, -1e9), dim=-1)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
-class minus_infinity_added_to_a_whole_row(_MultiHead):
-    """A query that may attend to nothing has only minus infinity in its row: softmax gives NaN, and so do gradients."""
-
-    def weigh(self, scores, mask):
-        added = 0.0 if mask is None else torch.zeros_like(scores).masked_fill(mask == 0, float("-inf"))
-        return torch.softmax(scores + added, dim=-1)
-
-
-@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-empty-row")
-class low_number_added_to_a_whole_row(_MultiHead):
-    """You add a low but finite number, so a query that may attend to nothing looks at all that is forbidden."""
-
-    def weigh(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores + (mask == 0) * -1e9, dim=-1)
-
-
 # --- dropout ---------------------------------------------------------------------------------------------------
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
-class weights_dropped(_MultiHead):
+class weights_dropped(MultiHead):
     """You drop attention weights, as most libraries do; here dropout acts on the merged heads."""
 
     def mix(self, weights, value):
@@ -266,7 +171,7 @@ class weights_dropped(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
-class output_dropped(_MultiHead):
+class output_dropped(MultiHead):
     """Your dropout comes after W_o; here it acts on the merged heads, before W_o."""
 
     def finish(self, merged, weights):
@@ -274,7 +179,7 @@ class output_dropped(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
-class dropped_in_eval_mode_too(_MultiHead):
+class dropped_in_eval_mode_too(MultiHead):
     """Your dropout goes on in eval mode: `F.dropout` does not know the mode unless you pass `self.training`."""
 
     def finish(self, merged, weights):
@@ -282,7 +187,7 @@ class dropped_in_eval_mode_too(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
-class dropout_never_used(_MultiHead):
+class dropout_never_used(MultiHead):
     """Your module takes a dropout rate and drops nothing, also in train mode."""
 
     def finish(self, merged, weights):
@@ -290,7 +195,15 @@ class dropout_never_used(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
-class no_dropout_by_default(_MultiHead):
+class head_dropout_rate_of_its_own(MultiHead):
+    """Your dropout always drops a tenth; the constructor says how much."""
+
+    def __init__(self, d_model, num_heads, dropout=0.1):
+        super().__init__(d_model, num_heads, 0.1)
+
+
+@multi_head_attention.misconception(see=f"{CHAPTER}#mistake-head-dropout")
+class no_dropout_by_default(MultiHead):
     """The default of `dropout` is 0.1; yours is 0."""
 
     def __init__(self, d_model, num_heads, dropout=0.0):
@@ -301,7 +214,7 @@ class no_dropout_by_default(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class weights_averaged(_MultiHead):
+class weights_averaged(MultiHead):
     """You average the weights over the heads; those of every head are asked for, (batch, heads, n_q, n_k)."""
 
     def finish(self, merged, weights):
@@ -309,7 +222,7 @@ class weights_averaged(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class head_weights_not_returned(_MultiHead):
+class head_weights_not_returned(MultiHead):
     """You return the output alone; the weights of every head are asked for too."""
 
     def finish(self, merged, weights):
@@ -317,7 +230,7 @@ class head_weights_not_returned(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class head_weights_returned_first(_MultiHead):
+class head_weights_returned_first(MultiHead):
     """You return the weights first and the output second; it is the other way round."""
 
     def finish(self, merged, weights):
@@ -325,7 +238,7 @@ class head_weights_returned_first(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class projections_without_bias(_MultiHead):
+class projections_without_bias(MultiHead):
     """Your projections have no bias; in this exercise all four have one."""
 
     def __init__(self, d_model, num_heads, dropout=0.1):
@@ -337,7 +250,7 @@ class projections_without_bias(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class uneven_split_accepted(_MultiHead):
+class uneven_split_accepted(MultiHead):
     """Your constructor accepts a d_model that cannot be split evenly; the error then comes later, and elsewhere."""
 
     def refuse(self, d_model, num_heads):
@@ -345,7 +258,7 @@ class uneven_split_accepted(_MultiHead):
 
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
-class uneven_split_refused_by_assert(_MultiHead):
+class uneven_split_refused_by_assert(MultiHead):
     """You refuse with assert: that raises AssertionError, says nothing, and is skipped when Python runs with -O."""
 
     def refuse(self, d_model, num_heads):

@@ -99,6 +99,12 @@ def exponent_without_its_two(x, positions):
 
 
 @rotary.misconception(see=f"{CHAPTER}#mistake-frequencies")
+def width_of_all_heads_in_the_exponent(x, positions):
+    """Your exponent divides by heads times d_k; each head has pairs of its own, so it divides by d_k."""
+    return turned(x, positions.unsqueeze(1) * 10_000 ** (-exponents(x.size(-1)) / x.size(1)))
+
+
+@rotary.misconception(see=f"{CHAPTER}#mistake-frequencies")
 def minus_of_the_exponent_forgotten(x, positions):
     """Your frequencies grow from pair to pair; the exponent -2i / d_k has a minus, which makes them fall."""
     return turned(x, positions.unsqueeze(1) * 10_000 ** (torch.arange(0, x.size(-1), 2) / x.size(-1)))
@@ -135,6 +141,6 @@ def overwritten_before_it_is_read(x, positions):
 @rotary.misconception(see=f"{CHAPTER}#mistake-position-added")
 def turned_in_place(x, positions):
     """You write the turned pairs into x itself, so the caller's tensor is changed."""
-    result = turned(x, angles_at(positions, x)).detach()
-    x[...] = result
+    result = turned(x, angles_at(positions, x))
+    x[..., 0::2], x[..., 1::2] = result[..., 0::2], result[..., 1::2]
     return x

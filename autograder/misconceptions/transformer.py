@@ -136,6 +136,15 @@ class bias_inside_the_product(_Norm):
 
 
 @layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class bias_inside_the_division(_Norm):
+    """You add the bias before you divide by the root; it comes last."""
+
+    def forward(self, x):
+        mean, variance = self.statistics(x)
+        return (self.weight * (x - mean) + self.bias) / self.divisor(variance)
+
+
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
 class random_at_the_start(_Norm):
     """Your weight starts at random; it starts as 1, so that a new norm only normalises."""
 

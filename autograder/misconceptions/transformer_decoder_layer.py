@@ -190,6 +190,51 @@ class decoder_dropout_not_passed_on(_Decoder):
         self.dropout = nn.Dropout(dropout)
 
 
+@decoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_the_attentions(_Decoder):
+    """Your two attentions keep their own dropout of 0.1; pass the layer's `dropout` on to both."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.self_attn, self.cross_attn = (MultiHeadAttention(d_model, num_heads) for _ in range(2))
+
+
+@decoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_self_attention(_Decoder):
+    """Your self_attn keeps its own dropout of 0.1; pass the layer's `dropout` on to it."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.self_attn = MultiHeadAttention(d_model, num_heads)
+
+
+@decoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_cross_attention(_Decoder):
+    """Your cross_attn keeps its own dropout of 0.1; pass the layer's `dropout` on to it."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.cross_attn = MultiHeadAttention(d_model, num_heads)
+
+
+@decoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_the_feed_forward_net(_Decoder):
+    """Your feed-forward net keeps its own dropout of 0.1; pass the layer's `dropout` on to it."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.ffn = FeedForward(d_model, d_ff)
+
+
+@decoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class decoder_sublayers_dropped_at_a_fixed_rate(_Decoder):
+    """The dropout around your sublayers always drops a tenth; the constructor says how much."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.dropout = nn.Dropout(0.1)
+
+
 @decoder_layer.misconception(see=f"{CHAPTER}#mistake-cross-attention")
 class first_input_asks(_Decoder):
     """Your cross-attention asks with the layer's first input; it asks with what self-attention has made of it."""

@@ -118,6 +118,15 @@ class feed_forward_first(_Encoder):
         return self.norm1(x + self.attend(x, mask))
 
 
+@encoder_layer.misconception(see=f"{CHAPTER}#mistake-norm-place")
+class net_before_attention(_Encoder):
+    """You run the feed-forward net first, and attention after it; attention comes first."""
+
+    def forward(self, x, mask=None):
+        x = self.norm1(x + self.think(x))
+        return self.norm2(x + self.attend(x, mask))
+
+
 @encoder_layer.misconception(see=f"{CHAPTER}#mistake-two-masks")
 class padding_read(_Encoder):
     """You do not pass the mask on, so every token reads the padding as well."""
@@ -149,6 +158,33 @@ class encoder_dropout_not_passed_on(_Encoder):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
         super().__init__(d_model, num_heads, d_ff, 0.1)
         self.dropout = nn.Dropout(dropout)
+
+
+@encoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_attention(_Encoder):
+    """Your attention keeps its own dropout of 0.1; pass the layer's `dropout` on to it."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.self_attn = MultiHeadAttention(d_model, num_heads)
+
+
+@encoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_the_net(_Encoder):
+    """Your feed-forward net keeps its own dropout of 0.1; pass the layer's `dropout` on to it."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.ffn = FeedForward(d_model, d_ff)
+
+
+@encoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class sublayers_dropped_at_a_fixed_rate(_Encoder):
+    """The dropout around your sublayers always drops a tenth; the constructor says how much."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.dropout = nn.Dropout(0.1)
 
 
 @encoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")

@@ -193,6 +193,21 @@ def loss_added_up(logits, target, pad, smoothing):
 
 
 @smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def divided_by_the_sentences(logits, target, pad, smoothing):
+    """You divide the sum by the number of sentences; the mean runs over all real tokens."""
+    loss = smoothed(logits, target, pad, smoothing / (logits.size(-1) - 2), smoothing)
+    return loss[target != pad].sum() / logits.size(0)
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def target_gets_a_share_as_well(logits, target, pad, smoothing):
+    """Your target gets a share of smoothing on top of 1 - smoothing, so the distribution sums to more than 1."""
+    log_p, share = torch.log_softmax(logits, dim=-1), smoothing / (logits.size(-1) - 2)
+    loss = smoothed(logits, target, pad, share, smoothing)
+    return (loss - share * log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1))[target != pad].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
 def mean_of_the_sentences(logits, target, pad, smoothing):
     """You average each sentence first and then the sentences; every token counts the same."""
     loss, real = smoothed(logits, target, pad, smoothing / (logits.size(-1) - 2), smoothing), target != pad

@@ -5,6 +5,7 @@ from torch import nn
 
 from autograder.exercises.transformer import CHAPTER, whole
 from autograder.misconceptions.transformer_whole import Whole
+from autograder.reference.transformer import DecoderLayer, EncoderLayer
 
 # --- embeddings and positions ----------------------------------------------------------------------------------
 
@@ -63,6 +64,40 @@ class positions_in_the_encoder_only(Whole):
         return self.dropout(self.pos(scaled) if embedding is self.src_emb else scaled)
 
 
+@whole.misconception(see=f"{CHAPTER}#mistake-embedding")
+class positions_added_twice_to_the_target(Whole):
+    """Your `decode` adds the positions twice; they are added once, to the scaled embeddings."""
+
+    def embed(self, embedding, tokens):
+        x = self.pos(embedding(tokens) * self.root)
+        return self.dropout(x if embedding is self.src_emb else self.pos(x))
+
+
+# --- what the decoder layers read ------------------------------------------------------------------------------
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-cross-attention")
+class target_given_for_the_source(Whole):
+    """You give your decoder layers the target in place of `enc_out`, so no word of the source is read."""
+
+    def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+        x = self.embed(self.tgt_emb, tgt)
+        for layer in self.decoder:
+            x = layer(x, x, tgt_mask, tgt_mask)
+        return x
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-stack")
+class source_overwritten_by_a_layer(Whole):
+    """You overwrite `enc_out` with what a decoder layer gave; every decoder layer reads the encoder's output."""
+
+    def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+        x = self.embed(self.tgt_emb, tgt)
+        for layer in self.decoder:
+            x = enc_out = layer(x, enc_out, src_mask, tgt_mask)
+        return x
+
+
 # --- masks and dropout -----------------------------------------------------------------------------------------
 
 
@@ -103,6 +138,52 @@ class masks_changed_over_for_the_layers(Whole):
 
     def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
         return super().decode(tgt, enc_out, tgt_mask, src_mask)
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
+class masks_changed_over_for_decode(Whole):
+    """Your `forward` gives `decode` the masks in another order: it is `decode(tgt, enc_out, src_mask, tgt_mask)`."""
+
+    def forward(self, src, tgt, src_mask=None, tgt_mask=None):
+        return self.proj(self.decode(tgt, self.encode(src, src_mask), tgt_mask, src_mask))
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-two-masks")
+class source_mask_for_both_attentions(Whole):
+    """You give the decoder's layers src_mask twice; the second mask is tgt_mask, for their self-attention."""
+
+    def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+        return super().decode(tgt, enc_out, src_mask, src_mask)
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_the_encoder(Whole):
+    """Your encoder layers keep their default dropout of 0.1; pass the model's `dropout` on to them."""
+
+    def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
+                 dropout=0.1):
+        super().__init__(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, max_len, dropout)
+        self.encoder = nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff) for _ in range(num_layers)])
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-dropout")
+class dropout_not_passed_to_the_decoder(Whole):
+    """Your decoder layers keep their default dropout of 0.1; pass the model's `dropout` on to them."""
+
+    def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
+                 dropout=0.1):
+        super().__init__(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, max_len, dropout)
+        self.decoder = nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff) for _ in range(num_layers)])
+
+
+@whole.misconception(see=f"{CHAPTER}#mistake-dropout")
+class embeddings_dropped_at_a_fixed_rate(Whole):
+    """The dropout of your embeddings always drops a tenth; the constructor says how much."""
+
+    def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
+                 dropout=0.1):
+        super().__init__(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, max_len, dropout)
+        self.dropout = nn.Dropout(0.1)
 
 
 @whole.misconception(see=f"{CHAPTER}#mistake-dropout")

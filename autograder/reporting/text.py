@@ -40,7 +40,8 @@ def summary(report: Report) -> str:
 
 def first_of_all(report: Report) -> list[str]:
     """What is said before anything else: the parts that are wrong by themselves."""
-    return [f"First look at `{part}`: called by itself it does not give what a right `{exercise}` gives."
+    return [f"First look at `{part}`: called by itself it does not give what a right `{exercise}` gives. If that "
+            "exercise has full marks, look at the arguments that it is constructed with here."
             for part, exercise in report.broken.items()]
 
 
