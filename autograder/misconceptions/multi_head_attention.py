@@ -81,7 +81,7 @@ def fill_too_small(query, key, value, mask=None):
 
 @masked_attention.misconception(see=f"{CHAPTER}#mistake-mask-moment")
 def low_scores_lost(query, key, value, mask=None):
-    """Allowed scores may be very low: beside a finite fill, an epsilon or the maximum of all scores they lose all weight."""
+    """Allowed scores may be very low: beside a finite fill, an epsilon or the maximum of all they lose all weight."""
     scores = scaled_scores(query, key)
     if mask is None:
         weights = torch.softmax(scores, dim=-1)

@@ -43,4 +43,4 @@ def test_where_infinity_is_right_elsewhere_too_much_of_it_is_a_wrong_value():
     outcome = judged(lambda x: x - torch.inf, exercise).outcomes[0]
     assert outcome.message == "50 % of the values of `y` differ from the right ones." and outcome.example
     outcome = judged(lambda x: x * torch.nan, exercise).outcomes[0]
-    assert outcome.message == "The result contains NaN. Called with `x` (2,)."
+    assert outcome.message == "The result contains NaN. All values of it are NaN. Called with `x` (2,)."

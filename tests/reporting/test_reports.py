@@ -124,4 +124,6 @@ def test_criteria_that_wait_have_words_of_their_own(wrong):
 
 def test_a_part_that_is_wrong_comes_first(wrong):
     report = replace(wrong, broken={"ffn": "FeedForward"})
-    assert as_text(report).splitlines()[2].startswith("First look at `ffn`") and "<code>ffn</code>" in as_html(report)
+    first = as_text(report).splitlines()[2]
+    assert first.startswith("First look at `ffn`") and first.endswith("the arguments that it is constructed with here.")
+    assert "<code>ffn</code>" in as_html(report)

@@ -209,7 +209,26 @@ def added(low):
     return weighing(lambda s, m: torch.softmax(s if m is None else s + torch.where(m, 0.0, low), -1))
 
 
+def one_maximum(scores, mask):
+    """The largest score of all is taken away, whichever query it belongs to."""
+    exponentials = torch.exp(scores - scores.max()) * (1 if mask is None else mask)
+    total = exponentials.sum(-1, keepdim=True)
+    return exponentials / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def zeros_over_nan(scores, mask):
+    if mask is None:
+        return torch.softmax(scores, -1)
+    weights = torch.softmax(scores + torch.where(mask, 0.0, -torch.inf), -1)
+    return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+
+
 MASKED_ATTENTION = {
+    "one maximum for all": weighing(one_maximum),
+    "filled with 1e-9": weighing(lambda s, m: torch.softmax(s if m is None else s.masked_fill(~m, 1e-9), -1)),
+    "zeros over NaN": weighing(zeros_over_nan),
+    "divided after the softmax": weighing(lambda s, m: softened(s * 11**0.5, m) / 11**0.5),
+    "mask with one more axis": weighing(lambda s, m: softened(s, m if m is None else m.unsqueeze(1))),
     "minus infinity added": added(-torch.inf),
     "logarithm of the mask added": weighing(lambda s, m: torch.softmax(s if m is None else s + torch.log(m), -1)),
     "low number added": added(-1e9),
@@ -294,6 +313,12 @@ NAMED = {
     ("masked_attention", "sum plus 1e-9"): "forbidden_taken_out_too_late",
     ("masked_attention", "sum plus 1e-12"): "forbidden_taken_out_too_late",
     ("masked_attention", "sum clamped"): "forbidden_taken_out_too_late",
+    ("masked_attention", "one maximum for all"): "low_scores_lost",
+    ("masked_attention", "filled with 1e-9"): "zero_as_a_forbidden_score",
+    ("masked_attention", "zeros over NaN"): "not_a_number_painted_over",
+    ("masked_attention", "divided after the softmax"): "weights_divided",
+    ("masked_attention", "mask with one more axis"): "mask_with_an_axis_too_many",
+    ("masked_attention", "divided by the root of the keys"): "divided_by_the_root_of_the_keys",
     ("masked_attention", "filled with -10"): "low_scores_lost",
     ("masked_attention", "filled with -20"): "low_scores_lost",
     ("masked_attention", "filled with -100"): "low_scores_lost",

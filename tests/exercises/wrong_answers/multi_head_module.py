@@ -235,6 +235,14 @@ MULTI_HEAD_ATTENTION = {
     "query added": around(lambda self, f, q, k, v, m: (f(q, k, v, m)[0] + q, f(q, k, v, m)[1])),
     "relu before W_o": module(finish=lambda self, h, w: finished(self, torch.relu(h), w)),
     "W_q and W_k swapped": module(project=lambda self, q, k, v: (self.W_k(q), self.W_q(k), self.W_v(v))),
+    "W_k and W_v swapped": module(project=lambda self, q, k, v: (self.W_q(q), self.W_v(k), self.W_k(v))),
+    "divided by the root of the keys": module(attend=lambda q, k, v, m=None: masked_attention(
+        q * (q.size(-1) / k.size(-2)) ** 0.5, k, v, m)),
+    "divided after the softmax": module(attend=lambda q, k, v, m=None: tuple(
+        t / q.size(-1) ** 0.5 for t in masked_attention(q * q.size(-1) ** 0.5, k, v, m))),
+    "mask with one more axis": module(attend=lambda q, k, v, m=None: masked_attention(
+        q, k, v, None if m is None else m.unsqueeze(1))),
+    "dropout of a tenth": prepared(lambda self, d, h: setattr(self, "dropout", nn.Dropout(0.1))),
     "W_v for the keys": module(project=lambda self, q, k, v: (self.W_q(q), self.W_v(k), self.W_v(v))),
     "keys not projected": module(project=lambda self, q, k, v: (self.W_q(q), k, self.W_v(v))),
     "values not projected": module(project=lambda self, q, k, v: (self.W_q(q), self.W_k(k), v)),
@@ -297,6 +305,12 @@ MULTI_HEAD_ATTENTION = {
 WRONG = {"MultiHeadAttention": MULTI_HEAD_ATTENTION}
 
 NAMED = {
+    ("MultiHeadAttention", "W_k and W_v swapped"): "keys_and_values_changed_over",
+    ("MultiHeadAttention", "divided by the root of the keys"): "divided_by_the_root_of_the_keys",
+    ("MultiHeadAttention", "divided after the softmax"): "weights_divided",
+    ("MultiHeadAttention", "mask with one more axis"): "an_axis_too_many_in_the_mask",
+    ("MultiHeadAttention", "dropout of a tenth"): "head_dropout_rate_of_its_own",
+    ("MultiHeadAttention", "NaN only in the gradient"): "not_a_number_painted_over",
     ("MultiHeadAttention", "dropped in eval mode alone"): "dropped_in_eval_mode_too",
     ("MultiHeadAttention", "refused for odd numbers only"): "uneven_split_accepted",
     ("MultiHeadAttention", "scaled twice"): "scaled_twice",

@@ -176,6 +176,20 @@ def swapped_in_place(x, positions):
     return result
 
 
+def written_into_x(x, positions):
+    """The right values, in the caller's own tensor."""
+    angle = angle_at(positions, x)
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    a, b = x[..., 0::2], x[..., 1::2]
+    x[..., 0::2], x[..., 1::2] = a * cos - b * sin, a * sin + b * cos
+    return x
+
+
+def width_of_all_heads(x, positions):
+    rates = 10_000.0 ** (-torch.arange(0, x.size(-1), 2, dtype=torch.float64) / (x.size(1) * x.size(-1)))
+    return turned(x, positions.unsqueeze(1) * rates)
+
+
 def half_of_the_features(x, positions):
     """Turns the first half and passes the rest, as partial rotation does."""
     half = x.size(-1) // 4 * 2
@@ -208,6 +222,8 @@ ROTARY = {
     "scaled": lambda x, p: rotary(x, p) / x.size(-1) ** 0.5,
     "x added": lambda x, p: x + rotary(x, p),
     "view into itself": swapped_in_place,
+    "pairs written into x": written_into_x,
+    "width of all heads": width_of_all_heads,
     "heads and positions exchanged": lambda x, p: rotary(x, p).transpose(1, 2),
     "heads merged": lambda x, p: rotary(x, p).transpose(1, 2).flatten(2),
     "squeezed": lambda x, p: rotary(x, p).squeeze(),
@@ -250,6 +266,8 @@ ALIBI_BIAS = {
     "slopes normalised": lambda h, n: closed(-slopes(h) / slopes(h).sum() * distance(n)),
     "exponent 4": lambda h, n: closed(-slopes(h).sqrt() * distance(n)),
     "whole division": lambda h, n: closed(-2.0 ** -(8 * torch.arange(1, h + 1) // h)[:, None, None] * distance(n)),
+    "division first": lambda h, n: closed(-(2.0 ** -(8 // h * torch.arange(1, h + 1)))[:, None, None] * distance(n)),
+    "eight by the head": lambda h, n: closed(-(2.0 ** (-8 / torch.arange(1, h + 1)))[:, None, None] * distance(n)),
     "distance as a fraction": lambda h, n: closed(-slopes(h) * distance(n) / n),
     "logarithm of the distance": lambda h, n: closed(-slopes(h) * distance(n).clamp(min=0).add(1).log()),
     "distance cut at four": lambda h, n: closed(-slopes(h) * distance(n).clamp(max=4)),
@@ -288,5 +306,6 @@ NAMED = {
     ("rotary", "view into itself"): "first_feature_already_new",
     ("alibi_bias", "slopes reversed"): "slopes_in_reverse_order",
     ("alibi_bias", "slopes of eight heads"): "slopes_halved_from_head_to_head",
-    ("alibi_bias", "exponent 4"): "slopes_halved_from_head_to_head",
+    ("rotary", "pairs written into x"): "turned_in_place",
+    ("rotary", "width of all heads"): "width_of_all_heads_in_the_exponent",
 }

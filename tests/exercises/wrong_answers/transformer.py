@@ -85,6 +85,7 @@ LAYER_NORM = {
     "length of the vector": norm(lambda self, x: self.weight * F.normalize(centered(x), dim=-1) + self.bias),
     "sum of squares": norm(lambda self, x: self.weight * centered(x) / (
         centered(x).square().sum(-1, keepdim=True) + self.eps).sqrt() + self.bias),
+    "bias before the division": norm(lambda self, x: (self.weight * centered(x) + self.bias) / spread(self, x)),
     "only centred": norm(lambda self, x: self.weight * centered(x) + self.bias),
     "eps squared": norm(lambda self, x: self.weight * centered(x) / (
         x.var(-1, keepdim=True, unbiased=False) + self.eps**2).sqrt() + self.bias),
@@ -159,6 +160,7 @@ FEED_FORWARD = {
 WRONG = {"LayerNorm": LAYER_NORM, "FeedForward": FEED_FORWARD}
 
 NAMED = {
+    ("LayerNorm", "bias before the division"): "bias_inside_the_division",
     ("LayerNorm", "two axes"): "mean_over_tokens_and_features",
     ("LayerNorm", "eps squared"): "eps_forgotten",
     ("LayerNorm", "eps for small deviations only"): "eps_forgotten",

@@ -214,7 +214,37 @@ def two_of_three(self, x, enc_out, src_mask, tgt_mask):
     return self.norm3(x + self.ffn(x)) + 0 * self.norm2(x)
 
 
+def attention_alone(*names):
+    """The attentions of these names are built without the layer's dropout."""
+    def prepare(self, d_model, num_heads, d_ff):
+        for name in names:
+            setattr(self, name, MultiHeadAttention(d_model, num_heads))
+
+    return prepare
+
+
+def net_alone(self, d_model, num_heads, d_ff):
+    self.ffn = transformer.FeedForward(d_model, d_ff)
+
+
+def tenth(self, *_):
+    self.dropout = nn.Dropout(0.1)
+
+
+ENCODER_LAYER |= {
+    "dropout not for attention": prepared(ENCODER, attention_alone("self_attn")),
+    "dropout not for the net": prepared(ENCODER, net_alone),
+    "dropout of a tenth": prepared(ENCODER, tenth),
+    "net, then attention": encoder(lambda self, x, mask: after(2)(
+        self, after(1)(self, x, self.ffn(x)), attended(self, after(1)(self, x, self.ffn(x)), mask))),
+}
+
 DECODER_LAYER = {
+    "dropout not for self-attention": prepared(DECODER, attention_alone("self_attn")),
+    "dropout not for cross-attention": prepared(DECODER, attention_alone("cross_attn")),
+    "dropout not for the attentions": prepared(DECODER, attention_alone("self_attn", "cross_attn")),
+    "dropout not for the net": prepared(DECODER, net_alone),
+    "dropout of a tenth": prepared(DECODER, tenth),
     "net in the middle": in_order("self", "net", "cross"),
     "net first": in_order("net", "self", "cross"),
     "cross-attention last": in_order("net", "cross", "self"),
@@ -264,6 +294,15 @@ DECODER_LAYER = {
 WRONG = {"EncoderLayer": ENCODER_LAYER, "DecoderLayer": DECODER_LAYER}
 
 NAMED = {
+    ("EncoderLayer", "dropout not for attention"): "dropout_not_passed_to_attention",
+    ("EncoderLayer", "dropout not for the net"): "dropout_not_passed_to_the_net",
+    ("EncoderLayer", "dropout of a tenth"): "sublayers_dropped_at_a_fixed_rate",
+    ("EncoderLayer", "net, then attention"): "net_before_attention",
+    ("DecoderLayer", "dropout not for self-attention"): "dropout_not_passed_to_self_attention",
+    ("DecoderLayer", "dropout not for cross-attention"): "dropout_not_passed_to_cross_attention",
+    ("DecoderLayer", "dropout not for the attentions"): "dropout_not_passed_to_the_attentions",
+    ("DecoderLayer", "dropout not for the net"): "dropout_not_passed_to_the_feed_forward_net",
+    ("DecoderLayer", "dropout of a tenth"): "decoder_sublayers_dropped_at_a_fixed_rate",
     ("DecoderLayer", "masks in another order"): "masks_changed_over",
     ("DecoderLayer", "raw queries"): "first_input_asks",
     ("DecoderLayer", "source normalised"): "source_normalised_again",

@@ -92,6 +92,9 @@ SMOOTHED = {
         log_p, target, e / (log_p.size(1) - 2), 1.0)),
     "target gets a share on top": of_distribution(lambda log_p, target, pad, e: quotas(
         log_p, target, e / log_p.size(1), 1 - e + e / (log_p.size(1) - 1))),
+    "target gets its share too": of_distribution(lambda log_p, target, pad, e: quotas(
+        log_p, target, e / (log_p.size(1) - 2), 1 - e + e / (log_p.size(1) - 2)).index_fill(
+            1, torch.tensor([pad]), 0.0)),
     "others share by three": of_distribution(lambda log_p, target, pad, e: quotas(
         log_p, target, e / (log_p.size(1) - 3), 1 - e)),
     "only the others": of_distribution(lambda log_p, target, pad, e: quotas(
@@ -118,6 +121,8 @@ SMOOTHED = {
 WRONG = {"noam_learning_rate": NOAM, "smoothed_cross_entropy": SMOOTHED}
 
 NAMED = {
+    ("smoothed_cross_entropy", "sum of a sentence"): "divided_by_the_sentences",
+    ("smoothed_cross_entropy", "target gets its share too"): "target_gets_a_share_as_well",
     ("noam_learning_rate", "warmup to the 1.5"): "never_warmed_up",
     ("noam_learning_rate", "relative to the peak"): "peak_without_warmup",
     ("smoothed_cross_entropy", "pad 0 always"): "pad_is_always_token_zero",

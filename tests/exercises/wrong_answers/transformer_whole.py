@@ -57,6 +57,49 @@ def one_layer_less(self, tgt, enc_out, src_mask=None, tgt_mask=None):
     return x
 
 
+def layers(*order):
+    """A `decode` whose layers get these of x, enc_out, src_mask and tgt_mask, in this order."""
+    def decode(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+        x = self.embed(self.tgt_emb, tgt)
+        for layer in self.decoder:
+            named = {"x": x, "enc_out": enc_out, "src": src_mask, "tgt": tgt_mask}
+            x = layer(*(named[name] for name in order))
+        return x
+
+    return decode
+
+
+def source_overwritten(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+    x = self.embed(self.tgt_emb, tgt)
+    for layer in self.decoder:
+        x = layer(x, enc_out, src_mask, tgt_mask)
+        enc_out = x
+    return x
+
+
+def masks_swapped(self, src, tgt, src_mask=None, tgt_mask=None):
+    return self.proj(self.decode(tgt, self.encode(src, src_mask), tgt_mask, src_mask))
+
+
+def positions_twice(self, tgt, enc_out, src_mask=None, tgt_mask=None):
+    x = self.dropout(self.pos(self.pos(self.tgt_emb(tgt) * math.sqrt(self.tgt_emb.embedding_dim))))
+    for layer in self.decoder:
+        x = layer(x, enc_out, src_mask, tgt_mask)
+    return x
+
+
+def of_layers(name, kind, *sizes):
+    """The reference whose stack `name` holds layers that get these of d_model, heads, layers, d_ff and dropout."""
+    class Transformer(WHOLE):
+        def __init__(self, src_vocab, tgt_vocab, d_model=512, num_heads=8, num_layers=6, d_ff=2048, max_len=5000,
+                     dropout=0.1):
+            super().__init__(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, max_len, dropout)
+            known = {"d_model": d_model, "heads": num_heads, "layers": num_layers, "d_ff": d_ff, "dropout": dropout}
+            setattr(self, name, nn.ModuleList(kind(*(known[size] for size in sizes)) for _ in range(num_layers)))
+
+    return Transformer
+
+
 def source_refined(self, tgt, enc_out, src_mask=None, tgt_mask=None):
     """Every decoder layer reads what the one before it gave, averaged, beside the source."""
     x = self.embed(self.tgt_emb, tgt)
@@ -128,6 +171,18 @@ TRANSFORMER = {
     "target without positions": whole(decode=target_without_positions),
     "last layers first": whole(encode=last_layers_first),
     "one decoder layer less": whole(decode=one_layer_less),
+    "masks swapped in forward": whole(forward=masks_swapped),
+    "masks swapped for the layers": whole(decode=layers("x", "enc_out", "tgt", "src")),
+    "source's mask twice": whole(decode=layers("x", "enc_out", "src", "src")),
+    "source and target swapped": whole(decode=layers("enc_out", "x", "src", "tgt")),
+    "target for both": whole(decode=layers("x", "x", "tgt", "tgt")),
+    "source overwritten": whole(decode=source_overwritten),
+    "positions twice in decode": whole(decode=positions_twice),
+    "encoder's dropout not passed on": of_layers("encoder", transformer.EncoderLayer, "d_model", "heads", "d_ff"),
+    "decoder's dropout not passed on": of_layers("decoder", transformer.DecoderLayer, "d_model", "heads", "d_ff"),
+    "heads and layers swapped": of_layers(
+        "encoder", transformer.EncoderLayer, "d_model", "layers", "d_ff", "dropout"),
+    "dropout of a tenth": prepared(lambda self, *_: setattr(self, "dropout", nn.Dropout(0.1))),
     "source refined": whole(decode=source_refined),
     "target embedded as source": whole(decode=target_embedded_as_source),
     "encoder is causal": whole(encode=causal_encoder),
@@ -162,6 +217,15 @@ TRANSFORMER = {
 WRONG = {"Transformer": TRANSFORMER}
 
 NAMED = {
+    ("Transformer", "masks swapped in forward"): "masks_changed_over_for_decode",
+    ("Transformer", "masks swapped for the layers"): "masks_changed_over_for_the_layers",
+    ("Transformer", "source's mask twice"): "source_mask_for_both_attentions",
+    ("Transformer", "target for both"): "target_given_for_the_source",
+    ("Transformer", "source overwritten"): "source_overwritten_by_a_layer",
+    ("Transformer", "positions twice in decode"): "positions_added_twice_to_the_target",
+    ("Transformer", "encoder's dropout not passed on"): "dropout_not_passed_to_the_encoder",
+    ("Transformer", "decoder's dropout not passed on"): "dropout_not_passed_to_the_decoder",
+    ("Transformer", "dropout of a tenth"): "embeddings_dropped_at_a_fixed_rate",
     ("Transformer", "embeddings divided by the root"): "divided_by_the_root_of_d_model",
     ("Transformer", "embeddings times d_model"): "multiplied_by_d_model",
     ("Transformer", "target without positions"): "positions_in_the_encoder_only",
