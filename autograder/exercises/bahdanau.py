@@ -88,6 +88,8 @@ def large_scores(trial: Trial) -> None:
     for place in (~mask, mask):
         for large in (1e4, -1e4):
             trial.must_agree(Call((scores + place * large, mask)))
+    apart = torch.linspace(-1e4, 1e4, len(scores)).unsqueeze(-1)  # each row has a largest score of its own
+    trial.must_agree(Call((scores + apart, mask)))
 
 
 # --- context_vector --------------------------------------------------------------------------------------------

@@ -189,6 +189,9 @@ def forbidden_is_exactly_zero(trial: Trial) -> None:
     # beside which e^-60 is nothing; a fill that is higher than the allowed scores.
     for here, elsewhere in ((5, 5), (5, 65), (-1000, 0)):
         trial.must_agree(_with_scores(trial.inputs(f"scores near {here}", size=EXACT_ROOT), here, elsewhere))
+    apart = _with_scores(trial.inputs("scores far apart", size=EXACT_ROOT), 1000, 0)
+    apart.args[0][:, ::2] *= -1  # each query has a largest score of its own
+    trial.must_agree(apart)
     q, k, v, _ = trial.case().args
     allowed = trial.inputs("allowed").mask(1, k.size(-2))[0]
     for size in (1.0, 100.0, -100.0):

@@ -78,6 +78,13 @@ def largest_of_all(s, mask):
     return torch.where(total > 0, exponentials / total, 0.0)
 
 
+def largest_of_all_rows(s, mask):
+    """One number is taken away from every row; nothing is left of a row that lies far below it."""
+    exponentials = hidden(s - s[mask].max() if mask.any() else s, mask).exp()
+    total = exponentials.sum(-1, keepdim=True)
+    return torch.where(total > 0, exponentials / total.clamp(min=1e-30), 0.0)
+
+
 def first_hidden_counts(s, mask):
     """Right only where what is hidden stands at the end: reads lengths from the mask."""
     return right(s, torch.arange(s.size(1)) < mask.sum(1, keepdim=True))
@@ -111,6 +118,7 @@ MASKED_WEIGHTS = {
     "fully masked rows as without a mask": lambda s, m: torch.softmax(
         s.masked_fill(~m & m.any(-1, keepdim=True), -math.inf), -1),
     "largest of all taken away": largest_of_all,
+    "largest of all rows taken away": largest_of_all_rows,
     "a constant in the quotient": lambda s, m: written_out(s, m, lambda total: total + 1e-3),
     "not normalised": lambda s, m: written_out(s, m, torch.ones_like),
     "divided by the number of real": lambda s, m: written_out(

@@ -216,6 +216,13 @@ def one_maximum(scores, mask):
     return exponentials / torch.where(total == 0, torch.ones_like(total), total)
 
 
+def one_maximum_of_the_allowed(scores, mask):
+    """Forbidden scores are gone before the largest of all is sought."""
+    low = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+    exponentials = torch.exp(low - low[low.isfinite()].max())
+    return exponentials / exponentials.sum(-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).tiny)
+
+
 def zeros_over_nan(scores, mask):
     if mask is None:
         return torch.softmax(scores, -1)
@@ -225,6 +232,7 @@ def zeros_over_nan(scores, mask):
 
 MASKED_ATTENTION = {
     "one maximum for all": weighing(one_maximum),
+    "one maximum of the allowed": weighing(one_maximum_of_the_allowed),
     "filled with 1e-9": weighing(lambda s, m: torch.softmax(s if m is None else s.masked_fill(~m, 1e-9), -1)),
     "zeros over NaN": weighing(zeros_over_nan),
     "divided after the softmax": weighing(lambda s, m: softened(s * 11**0.5, m) / 11**0.5),
