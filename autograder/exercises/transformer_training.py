@@ -13,7 +13,7 @@ from autograder.judging.diagnosis import all_the_same
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
-from autograder.judging.trial import Trial, WrongValues
+from autograder.judging.trial import Trial, WrongValues, asked_with
 from autograder.learner.calls import Call, Reply, Table
 from autograder.reference import training
 
@@ -208,8 +208,9 @@ def _tokens_must_agree(trial: Trial, *calls: Call) -> None:
         wrong = next((i for i in range(len(found)) if not same_tokens(found[i:i + 1], wanted[i:i + 1], eos)), None)
         if wrong is not None:
             raise WrongValues(Difference(
-                "Some of your rows are not the best sequence.",
-                f"Row {wrong} is {found[wrong].tolist()}, right is {wanted[wrong].tolist()}."))
+                "Some of your rows are not the right sequence.",
+                f"Row {wrong} is {found[wrong].tolist()}, right is {wanted[wrong].tolist()}. "
+                + asked_with(beam_search, call)))
 
 
 @beam_search.criterion(points=1)
