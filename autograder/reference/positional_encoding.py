@@ -49,8 +49,11 @@ def first_rows(table: Tensor, length: int) -> Tensor:
 def shift_matrix(offset: int, d_model: int) -> Tensor:
     """M with PE(pos + offset) = M PE(pos) for every pos: (d_model, d_model), d_model even, a rotation in each pair.
 
-    sin(a + b) = sin a cos b + cos a sin b and cos(a + b) = cos a cos b - sin a sin b, with b = offset w_i.
+    sin(a + b) = sin a cos b + cos a sin b and cos(a + b) = cos a cos b - sin a sin b, with b = offset w_i. Raises
+    ValueError for an odd d_model: its last sine has no cosine to be turned with.
     """
+    if d_model % 2:
+        raise ValueError(f"d_model {d_model} is odd, so the last sine has no cosine to be turned with; make it even.")
     cos, sin = (offset * frequencies(d_model)).cos(), (offset * frequencies(d_model)).sin()
     pairs = [torch.stack([torch.stack([c, s]), torch.stack([-s, c])]) for c, s in zip(cos, sin, strict=True)]
     return torch.block_diag(*pairs).to(torch.get_default_dtype())

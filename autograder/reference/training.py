@@ -15,7 +15,7 @@ def smoothed_cross_entropy(logits: Tensor, target: Tensor, pad: int, smoothing: 
     """-sum_k q_k log softmax(logits)_k, its mean over the real tokens (section 5.4; Szegedy et al. 2016, section 7).
 
     q: 1 - smoothing at the target, 0 at pad, smoothing / (V - 2) at each other token. logits (batch, seq, vocab),
-    target (batch, seq), at least one token real -> 0-dim.
+    finite, V at least 3, target (batch, seq), at least one token real -> 0-dim.
     """
     real = target != pad
     log_p = torch.log_softmax(logits[real], dim=-1)

@@ -54,3 +54,8 @@ def test_the_modules_add_rows_and_refuse_what_is_too_long():
     for module in (fixed, learned):
         with pytest.raises(ValueError, match=r"length 9 .* max_len 6"):
             module(torch.zeros(2, 9, 7))
+
+
+def test_an_odd_width_has_no_shift_matrix():
+    with pytest.raises(ValueError, match=r"d_model 5 is odd"):
+        positional.shift_matrix(3, 5)
