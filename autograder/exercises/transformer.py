@@ -228,11 +228,11 @@ whole = Exercise(
            "Every decoder layer gets the LAST encoder layer's output, and both masks.",
            "`forward` is `self.proj(self.decode(tgt, self.encode(src, src_mask), src_mask, tgt_mask))`."))
 add_standard_criteria(
-    whole, values=3.5, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    whole, values=4, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
     sentence="With the same weights, in eval mode, the logits equal the reference's.")
 
 
-@whole.criterion(points=1)
+@whole.criterion(points=0.5)
 def encode_and_decode(trial: Trial) -> None:
     """`encode` and `decode` give hidden states, before the projection, with and without masks."""
     call = trial.case()
