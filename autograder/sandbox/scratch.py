@@ -1,7 +1,8 @@
 """Folders for the moment. Each process has one, below the system's, and everything temporary in it.
 
-It goes when the process ends. What a process that was killed has left goes when the next one asks for its own: a lock
-that nobody holds says that the owner is gone.
+It goes when the process ends. What a process that was killed has left goes when the next one asks for its own: beside
+each folder lies a lock, and one that nobody holds says that the owner is gone. The lock comes before the folder and
+goes after it, so there is no moment at which a process that is killed leaves a folder without one.
 """
 
 import atexit
@@ -13,7 +14,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-PREFIX, LOCK = "nss-", "lock"
+PREFIX, LOCK = "nss-", ".lock"
 DEEPEST = 107 - len("/nss-12345678/12345678/s/k-5")
 
 
@@ -28,22 +29,38 @@ def _scratch(process: int) -> Path:
         raise OSError(f"{tempfile.gettempdir()} is too long a path for temporary files; "
                       f"set TMPDIR to one of at most {DEEPEST} bytes, such as /tmp.")
     remove_stale()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    descriptor = os.open(folder / "new", os.O_CREAT | os.O_RDWR, 0o600)  # open, and locked, as long as the process is
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    (folder / "new").rename(folder / LOCK)  # from now on others may look whether it is locked
-    atexit.register(_remove, folder, process)
+    lock = _held_lock()
+    folder = lock.with_suffix("")
+    folder.mkdir(mode=0o700)
+    atexit.register(_at_exit, lock, process)
     return folder
 
 
-def _remove(folder: Path, process: int) -> None:
+def _held_lock() -> Path:
+    """A new lock, which this process holds as long as it runs."""
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=PREFIX, suffix=LOCK)  # open until the process ends
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:  # or another process saw it before it was held, and removed it as stale
+            return Path(name)
+        os.close(descriptor)
+
+
+def _at_exit(lock: Path, process: int) -> None:
     if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(lock)
+
+
+def _remove(lock: Path) -> None:
+    folder = lock.with_suffix("")
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():  # what could not be removed is tried again by the next
+        lock.unlink(missing_ok=True)
 
 
 def remove_stale() -> None:
     """Remove the folders of processes that ended without doing so."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError), (folder / LOCK).open("rb") as lock:  # without one, or held: not ours to end
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*{LOCK}"):
+        with contextlib.suppress(OSError), lock.open("r+b") as file:  # held, or another user's: not ours to end
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(lock)
