@@ -60,7 +60,8 @@ def head_picker(sentences: dict[str, tuple[Sequence[str], Tensor]], layer: int, 
     return (_layers(chart, pick, len(tokens)).add_params(*lists)
             .properties(width=290, height=ROW * len(tokens), description=(
                 "The words of a sentence twice, side by side. Lines lead from the chosen word on the left to the words "
-                "that it looks at in the chosen layer and head, as thick as the weights, which stand on the right.")))
+                "that it looks at in the chosen layer and head, as thick as the weights, which stand on the right; "
+                "faint lines belong to the other words.")))
 
 
 def _choice(name: str, value, options, label: str):

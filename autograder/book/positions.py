@@ -11,6 +11,8 @@ from autograder.book.style import DIVERGING, HEAT, INK, PALETTE
 START, END = PALETTE["blue"], PALETTE["orange"]
 LAST = 64
 """The last position that the interactive figure draws."""
+HANDS = ["position", "position + offset"]
+BELOW = {"title": None, "orient": "bottom", "direction": "horizontal"}
 
 LINES = {"none": ("grey", ":", "x"), "sinusoidal": ("orange", "--", "s"), "learned": ("pink", "-.", "^"),
          "rope": ("blue", "-", "o"), "alibi": ("green", (0, (5, 1, 1, 1, 1, 1)), "D")}
@@ -91,16 +93,22 @@ def turning_pair(d_model: int = 32) -> alt.VConcatChart:
 
 def _hands(speed: str) -> alt.Chart:
     """Two rows: the start and the end, with their angles, and the point of each on the circle."""
-    rows = [{"hand": "position", "end": 0}, {"hand": "position + offset", "end": 1}]
+    rows = [{"hand": hand, "end": end} for end, hand in enumerate(HANDS)]
     return (alt.Chart(alt.Data(values=rows))
             .transform_calculate(place="position + datum.end * offset")
             .transform_calculate(angle=f"datum.place * {speed}")
             .transform_calculate(x="cos(datum.angle)", y="sin(datum.angle)", zero="0"))
 
 
+def _marks() -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape of the two hands, in both parts the same, so that they share one legend."""
+    legend = alt.Legend(**BELOW)
+    return (alt.Color("hand:N", scale=alt.Scale(domain=HANDS, range=[START, END]), legend=legend),
+            alt.Shape("hand:N", scale=alt.Scale(domain=HANDS, range=["circle", "diamond"]), legend=legend))
+
+
 def _dial(speed: str) -> alt.LayerChart:
-    colour = alt.Color("hand:N", scale=alt.Scale(range=[START, END]),
-                       legend=alt.Legend(title=None, orient="bottom", direction="horizontal"))
+    colour, shape = _marks()
     scale = alt.Scale(domain=[-1.15, 1.15])
     x = alt.X("x:Q", scale=scale, title="cosine", axis=alt.Axis(values=[-1, 0, 1]))
     y = alt.Y("y:Q", scale=scale, title="sine", axis=alt.Axis(values=[-1, 0, 1]))
@@ -111,8 +119,7 @@ def _dial(speed: str) -> alt.LayerChart:
     lines = hands.mark_rule(strokeWidth=3).encode(
         x=alt.X("zero:Q", scale=scale, title="cosine"), y=alt.Y("zero:Q", scale=scale, title="sine"), x2="x:Q",
         y2="y:Q", color=colour, strokeDash=dash)
-    tips = hands.mark_point(filled=True, size=90, opacity=1).encode(x=x, y=y, color=colour, shape=alt.Shape(
-        "hand:N", scale=alt.Scale(range=["circle", "diamond"]), legend=None))
+    tips = hands.mark_point(filled=True, size=90, opacity=1).encode(x=x, y=y, color=colour, shape=shape)
     words = (hands.transform_filter("datum.end == 0")
              .transform_calculate(words=f"'turned by ' + format(offset * {speed}, '.3f') + ' rad'")
              .mark_text(align="center", fontSize=13, color=INK)
@@ -130,10 +137,9 @@ def _waves(speed: str) -> alt.LayerChart:
               .mark_line(color=INK, strokeWidth=1.5)
               .encode(x=x, y=y, strokeDash=alt.StrokeDash(
                   "wave:N", scale=alt.Scale(domain=["sine", "cosine"], range=[[1, 0], [4, 3]]),
-                  legend=alt.Legend(title=None, orient="bottom", direction="horizontal", symbolStrokeColor=INK))))
+                  legend=alt.Legend(**BELOW, symbolStrokeColor=INK))))
+    colour, shape = _marks()
     marks = (_hands(speed).transform_fold(["x", "y"], as_=["wave", "value"])
              .mark_point(filled=True, size=70, opacity=1)
-             .encode(x=alt.X("place:Q", scale=scale), y=y,
-                     color=alt.Color("hand:N", scale=alt.Scale(range=[START, END]), legend=None),
-                     shape=alt.Shape("hand:N", scale=alt.Scale(range=["circle", "diamond"]), legend=None)))
+             .encode(x=alt.X("place:Q", scale=scale), y=y, color=colour, shape=shape))
     return curves + marks

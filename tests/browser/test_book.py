@@ -126,6 +126,7 @@ def test_page_reads_offline(visit, name, theme):
     assert formulas.count() >= LEAST_FORMULAS.get(name, 0), "the page has lost its formulas"
     assert without.count() == 0, f"{without.count()} of {formulas.count()} formulas are not drawn"
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    assert page.locator("mjx-c.mjx-c5C").count() == 0, "a formula shows a backslash"
     broken = page.evaluate("[...document.images].filter((i) => !i.naturalWidth).map((i) => i.src)")
     assert not broken, f"not drawn: {broken}"
     mute = page.evaluate("[...document.querySelectorAll('.bd-article img:not([alt])')].map((i) => i.src)")
