@@ -55,7 +55,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, num_heads: int, dropout: float = 0.1):
         super().__init__()
-        if num_heads < 1 or d_model % num_heads:
+        if d_model % num_heads:
             raise ValueError(f"d_model {d_model} cannot be split into {num_heads} heads of equal width; "
                              "choose a number of heads that divides it.")
         self.num_heads = num_heads
