@@ -155,7 +155,8 @@ def nothing_allowed(trial: Trial) -> None:
 def any_mask(trial: Trial) -> None:
     """The mask may be bool, or 0 and 1, may broadcast, and may be missing."""
     q, k, v, mask = trial.case().args
-    for some in (mask, mask.int(), mask.to(q.dtype), mask[:1, :1], mask[:, :1, :1], mask[0, 0], None):
+    kinds = torch.bool, torch.int32, torch.uint8, q.dtype
+    for some in (*map(mask.to, kinds), mask[:1, :1], mask[:, :1, :1], mask[0, 0], None):
         trial.must_agree(Call((q, k, v, some)))
     trial.must_agree(Call((q, k, v)))
 
@@ -265,6 +266,14 @@ def dropout_in_training(trial: Trial) -> None:
         zero, scaled = ((dropped - call.weights["W_o.bias"] - part).abs() < 1e-4 for part in (0, merged / (1 - rate)))
         trial.require(bool((zero | scaled).all()), f"In train mode with dropout {rate} each entry of the merged heads "
                       f"should be 0 or divided by {1 - rate} before W_o sees it; yours are not.")
+        trial.require(rate < 0.5 or not _drawn_together(zero.roll(-1, -1).unflatten(-1, (4, 3))),
+                      "In train mode each entry of the merged heads is dropped, or kept, by itself: that of each "
+                      "sequence, token and feature. Some of yours always share their fate.")
+
+
+def _drawn_together(dropped: torch.Tensor) -> bool:
+    """Whether along one of the axes (batch, seq, heads, d_k) all are dropped, or none."""
+    return any(bool((dropped == dropped.narrow(axis, 0, 1)).all()) for axis in range(4))
 
 
 @multi_head_attention.criterion(points=0.5)

@@ -128,9 +128,9 @@ def _must_refuse_what_is_longer(trial: Trial, call: Call, longest: int) -> None:
 
     Served means a result of the right form: its values are judged elsewhere.
     """
-    given, width = trial.inputs(), call.args[0].size(-1)
-    for served in (1, longest):
-        trial.well_formed(replace(call, args=(given.normal(2, served, width),)))
+    given, width = trial.inputs(strided=True), call.args[0].size(-1)
+    for batch, served in ((1, 1), (2, longest)):
+        trial.well_formed(replace(call, args=(given.normal(batch, served, width),)))
     for refused in (longest + 1, longest + 4):
         trial.must_raise(replace(call, args=(given.normal(2, refused, width),)), "ValueError",
                          [str(longest), str(refused)])
@@ -164,8 +164,8 @@ learned_positional_embedding = Exercise(
            "`self.table = nn.Parameter(...)`, around any tensor of the shape (max_len, d_model).",
            "`forward` is that of PositionalEncoding, with another table and the same refusal."))
 add_standard_criteria(
-    learned_positional_embedding, values=1.5, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
-    sentence="The result is x plus the first seq rows of the parameter `table`.")
+    learned_positional_embedding, values=1, gradients=0.5, double_precision=0.5, arguments_unchanged=0.5,
+    train_and_eval=0.5, sentence="The result is x plus the first seq rows of the parameter `table`.")
 
 
 @learned_positional_embedding.criterion(points=1)
@@ -253,11 +253,12 @@ def only_the_distance_counts(trial: Trial) -> None:
     given = trial.inputs()
     q, k = (given.normal(1, 2, 6, 8) for _ in range(2))  # two heads: a first one alone is number 0
     products = []
-    for positions in (torch.arange(6), torch.arange(9, 15), 3 * torch.arange(6)):
+    for positions in (3 * torch.arange(6), *(torch.arange(start, start + 6) for start in (0, 9, 600))):
         turned = [trial.well_formed(Call((x, positions))).output for x in (q, k)]
         products.append(turned[0] @ turned[1].mT)
-    here, moved, stretched = products
-    trial.require(bool(close(here, moved, TABLE).all()), "Moving query and key together changes their product.")
+    stretched, here, *moved = products
+    trial.require(all(bool(close(here, there, TABLE).all()) for there in moved),
+                  "Moving query and key together changes their product.")
     trial.require(not bool(close(here, stretched, TABLE).all()),
                   "Moving the positions apart does not change the product of query and key.")
 

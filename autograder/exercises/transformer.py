@@ -7,7 +7,7 @@ import torch
 from autograder.exercises.multi_head import attention_weights, linear_weights
 from autograder.judging.compare import close
 from autograder.judging.exercise import Exercise
-from autograder.judging.inputs import Inputs
+from autograder.judging.inputs import EXACT_ROOT, Inputs
 from autograder.judging.standard import add_standard_criteria, nothing_dropped
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call
@@ -95,15 +95,16 @@ LAYER_PARTS = {name: (exercise, lambda call: call.args[:1])
                for name, exercise in (("norm1", "LayerNorm"), ("norm2", "LayerNorm"), ("ffn", "FeedForward"))}
 """What a layer holds of the learner's own."""
 
-def layer_weights(given: Inputs, before: str, attentions: tuple[str, ...]) -> dict[str, torch.Tensor]:
+def layer_weights(given: Inputs, before: str, attentions: tuple[str, ...],
+                  d_model: int = D_MODEL) -> dict[str, torch.Tensor]:
     """All parameters of a layer with these attentions, under names that start with `before`."""
     weights = {}
     for name in attentions:
-        weights |= attention_weights(given, D_MODEL, f"{before}{name}.")
-    weights |= linear_weights(given, {f"{before}ffn.linear1": (D_FF, D_MODEL), f"{before}ffn.linear2": (D_MODEL, D_FF)})
+        weights |= attention_weights(given, d_model, f"{before}{name}.")
+    weights |= linear_weights(given, {f"{before}ffn.linear1": (D_FF, d_model), f"{before}ffn.linear2": (d_model, D_FF)})
     for number in range(1, len(attentions) + 2):
-        weights[f"{before}norm{number}.weight"] = given.normal(D_MODEL, scale=0.3) + 1
-        weights[f"{before}norm{number}.bias"] = given.normal(D_MODEL, scale=0.3)
+        weights[f"{before}norm{number}.weight"] = given.normal(d_model, scale=0.3) + 1
+        weights[f"{before}norm{number}.bias"] = given.normal(d_model, scale=0.3)
     return weights
 
 
@@ -192,18 +193,19 @@ LAYERS, MAX_LEN = 2, 16
 def _transformer_case(given: Inputs) -> Call:
     s = given.size
     vocab = (s.vocab, s.embed)
-    weights = {"src_emb.weight": given.normal(vocab[0], D_MODEL, scale=0.3),
-               "tgt_emb.weight": given.normal(vocab[1], D_MODEL, scale=0.3)}
+    heads, d_model = (4, 36) if s == EXACT_ROOT else (HEADS, D_MODEL)  # sqrt(36) and sqrt(9) are exact, sqrt(12) is not
+    weights = {"src_emb.weight": given.normal(vocab[0], d_model, scale=0.3),
+               "tgt_emb.weight": given.normal(vocab[1], d_model, scale=0.3)}
     for layer in range(LAYERS):
-        weights |= layer_weights(given, f"encoder.{layer}.", ("self_attn",))
-        weights |= layer_weights(given, f"decoder.{layer}.", ("self_attn", "cross_attn"))
-    weights |= linear_weights(given, {"proj": (vocab[1], D_MODEL)})
+        weights |= layer_weights(given, f"encoder.{layer}.", ("self_attn",), d_model)
+        weights |= layer_weights(given, f"decoder.{layer}.", ("self_attn", "cross_attn"), d_model)
+    weights |= linear_weights(given, {"proj": (vocab[1], d_model)})
     src = given.whole_numbers(1, vocab[0] - 1, s.batch, s.keys)
     tgt = given.whole_numbers(1, vocab[1] - 1, s.batch, s.queries)
     src[0, -2:], tgt[-1, -1:] = 0, 0
     tgt_mask = transformer.Transformer.make_pad_mask(tgt) & transformer.Transformer.make_causal_mask(s.queries)
     return Call((src, tgt, transformer.Transformer.make_pad_mask(src), tgt_mask),
-                init=(*vocab, D_MODEL, HEADS, LAYERS, D_FF, MAX_LEN), weights=weights)
+                init=(*vocab, d_model, heads, LAYERS, D_FF, MAX_LEN), weights=weights)
 
 
 def _hidden(call: Call, tokens: int, name: str) -> torch.Tensor:

@@ -163,7 +163,10 @@ def _crowded_call(given: Inputs, beam_size: int) -> Call:
 
 def _early_end_call(given: Inputs) -> Call:
     """The best score is that of eos alone, a sum of -1; after two words there are two with smaller sums and better
-    scores, -1.6 / 2 and -1.8 / 2, and in the third step they lose more."""
+    scores, -1.6 / 2 and -1.8 / 2, and in the third step they lose more.
+
+    In the last row eos has -3, and the best are three words: otherwise a result without its eos has no column at all.
+    """
     rows, vocab = 4, 10
     shift = given.whole_number(0, EOS - 1)
     scores = torch.full((rows, 4, vocab, vocab), math.log(0.01))
@@ -171,6 +174,7 @@ def _early_end_call(given: Inputs) -> Call:
         first, second = (row + shift) % EOS, (row + shift + 1) % EOS  # words beside eos
         scores[row, 0, :, EOS], scores[row, 0, :, first] = -1.0, -0.9
         scores[row, 1, :, first], scores[row, 1, :, second] = math.log(0.5), math.log(0.4)
+    scores[-1, 0, :, EOS] = -3.0
     scores += given.normal(*scores.shape, scale=0.01)
     return Call((Table(scores), _start(*range(rows)), BOS, EOS, 2, 3, 1.0))
 

@@ -198,10 +198,12 @@ def _owner(qualified_name: str) -> str:
 
 
 def _is_raise_statement(tb: Any) -> bool:
-    """True where the exception comes from a `raise` in Python; torch's missing kernels raise from C++ instead."""
+    """True where a `raise` outside the libraries raised it; torch has one for a module without `forward`, and raises
+    from C++ where it has no kernel."""
     while tb.tb_next is not None:
         tb = tb.tb_next
-    return tb.tb_frame.f_code.co_code[tb.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    code = tb.tb_frame.f_code
+    return not code.co_filename.startswith(LIBRARIES) and code.co_code[tb.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 @contextlib.contextmanager

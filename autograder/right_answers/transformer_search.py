@@ -29,6 +29,15 @@ def sentence_by_sentence(model, state, bos, eos, beam_size, max_len, length_pena
 
 
 @right_answer("beam_search")
+def sentences_without_their_eos(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """A list of words for each row, which are brought to one length at the end."""
+    tokens = sentence_by_sentence(model, state, bos, eos, beam_size, max_len, length_penalty)
+    sentences = [[word for word in row if word != eos] for row in tokens.tolist()]
+    width = max(map(len, sentences))
+    return torch.tensor([words + [eos] * (width - len(words)) for words in sentences])
+
+
+@right_answer("beam_search")
 def all_beams_in_one_batch(model, state, bos, eos, beam_size, max_len, length_penalty):
     batch = state.size(0)
     state = state.repeat_interleave(beam_size, 0)

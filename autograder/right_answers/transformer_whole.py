@@ -242,7 +242,7 @@ class MasksAsFunctions(nn.Module):
     make_causal_mask = staticmethod(lambda size: torch.ones((size, size), dtype=torch.bool).tril_(0))
 
     def encode(self, src, src_mask=None):
-        root = torch.tensor(self.src_emb.embedding_dim, dtype=self.src_emb.weight.dtype).sqrt()
+        root = torch.sqrt(torch.FloatTensor([self.src_emb.embedding_dim]))
         x = self.dropout(self.src_pos(self.src_emb(src) * root))
         for layer in iter(self.encoder):
             x = layer(x, src_mask)

@@ -92,6 +92,15 @@ def test_the_stub_is_not_an_error_but_torchs_missing_kernels_are():
     assert missing.status == "raised"
 
 
+def test_a_module_without_forward_is_no_stub():
+    class Misspelt(torch.nn.Module):
+        def foward(self, x):
+            return x
+
+    reply = run(Misspelt, Call((X,), init=()))
+    assert (reply.status, reply.error.kind) == ("raised", "NotImplementedError") and "forward" in reply.error.text
+
+
 def test_time_is_limited_even_for_an_answer_that_catches_exceptions():
     def endless(x):
         while True:

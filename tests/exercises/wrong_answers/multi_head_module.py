@@ -1,6 +1,7 @@
 """Chapter 06: MultiHeadAttention. Most slips are the reference with one part replaced."""
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +13,15 @@ from autograder.reference.multi_head import masked_attention, merge_heads, split
 
 def finished(self, heads, weights):
     return self.W_o(self.dropout(merge_heads(heads))), weights
+
+
+def dropped_together(self, heads, weights, axes):
+    """Dropout of the merged heads by fewer draws than there are entries: the same along some axes."""
+    merged = heads.transpose(1, 2)
+    if self.training and self.dropout.p:
+        draws = torch.ones([1 if axis in axes else size for axis, size in enumerate(merged.shape)])
+        merged = merged * F.dropout(draws, self.dropout.p)
+    return self.W_o(merged.flatten(2)), weights
 
 
 def projected(self, q, k, v):
@@ -219,6 +229,9 @@ def every_other_feature(x, num_heads):
 
 
 MULTI_HEAD_ATTENTION = {
+    **{f"one draw for {what}": module(finish=partial(dropped_together, axes=axes)) for what, axes in (
+        ("all sequences", (0,)), ("all tokens", (0, 1)), ("the features of a token", (2, 3)), ("a head", (1, 3)),
+        ("everything", (0, 1, 2, 3)))},
     "h-th features": module(split=every_other_feature),
     "widths and heads swapped": module(split=widths_and_heads_swapped),
     "heads in reverse order": module(finish=lambda self, h, w: finished(self, h.flip(1), w)),

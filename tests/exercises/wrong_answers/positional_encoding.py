@@ -197,6 +197,8 @@ def half_of_the_features(x, positions):
 
 
 ROTARY = {
+    "a table of 48 rows": lambda x, p: rotary(x, torch.arange(48)[p]),
+    "a table of 512 rows": lambda x, p: rotary(x, torch.arange(512)[p]),
     "unchanged": lambda x, p: x.clone(),
     "base 1000": lambda x, p: turned(x, angle_at(p, x, 1000.0)),
     "base 500000": lambda x, p: turned(x, angle_at(p, x, 500_000.0)),

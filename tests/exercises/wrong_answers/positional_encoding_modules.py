@@ -1,6 +1,7 @@
 """Chapter 07: the two modules that add a table. Most slips are the reference with one part replaced."""
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from autograder.reference.positional_encoding import (
@@ -42,6 +43,16 @@ def one_too_many(table, length):
     if length > len(table) + 1:
         raise ValueError(f"{length} > {len(table)}")
     return torch.cat([table, table[-1:]])[:length]
+
+
+def one_row_of_numbers(x, rows):
+    """All positions of a sentence side by side, by a view: only where memory lies in order."""
+    return (x.view(len(x), -1) + rows.reshape(-1)).view(x.shape)
+
+
+class DroppedInTraining(LearnedPositionalEmbedding):
+    def forward(self, x):
+        return F.dropout(super().forward(x), 0.1, self.training)
 
 
 def refused(kind, text):
@@ -158,6 +169,7 @@ ONE_LENGTH = "max_len is {longest}."
 BOTH = "{length} > {longest}"
 
 POSITIONAL_ENCODING = {
+    "one row of numbers": encoding(one_row_of_numbers),
     "the table alone": encoding(lambda x, rows: rows.expand_as(x).clone()),
     "x alone": encoding(lambda x, rows: x.clone()),
     "subtracted": encoding(torch.sub),
@@ -246,6 +258,9 @@ class Sinusoidal(LearnedPositionalEmbedding):
 
 
 LEARNED_POSITIONAL_EMBEDDING = {
+    "one row of numbers": learned(one_row_of_numbers),
+    "dropped in training": DroppedInTraining,
+    "a batch of one squeezed": learned(lambda x, rows: (x + rows).squeeze(0)),
     "x alone": learned(lambda x, rows: x + 0 * rows),
     "subtracted": learned(torch.sub),
     "mean of both": learned(lambda x, rows: (x + rows) / 2),
