@@ -157,6 +157,13 @@ def log_of_a_probability_of_zero(logits, target, pad):
     return -chosen[target != pad].log().mean()
 
 
+@masked_cross_entropy.misconception(see=f"{CHAPTER}#mistake-softmax-twice")
+def exponential_of_a_large_logit(logits, target, pad):
+    """The exponential of a large logit is infinite; `log_softmax` first takes the largest one away from all of them."""
+    log_p = logits - logits.exp().sum(dim=-1, keepdim=True).log()
+    return -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)[target != pad].mean()
+
+
 @masked_cross_entropy.misconception(see=f"{CHAPTER}#mistake-loss-layout")
 def reshaped_where_a_transpose_is_needed(logits, target, pad):
     """You reshape (batch, seq, vocab) to (batch, vocab, seq): the shape fits, the numbers land in other places."""

@@ -216,8 +216,18 @@ def mean_of_the_sentences(logits, target, pad, smoothing):
 
 @smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
 def logarithm_of_the_softmax(logits, target, pad, smoothing):
-    """You take the logarithm of a softmax, which is log 0 for a very unlikely word; log_softmax is not."""
+    """You take the logarithm of a softmax, which rounds a very unlikely word to 0; `log_softmax` never takes log 0."""
     log_p = torch.log(torch.softmax(logits, dim=-1))
+    wanted = torch.full_like(log_p, smoothing / (logits.size(-1) - 2))
+    wanted[..., pad] = 0.0
+    wanted.scatter_(-1, target.unsqueeze(-1), 1.0 - smoothing)
+    return -(wanted * log_p).sum(dim=-1)[target != pad].mean()
+
+
+@smoothed_cross_entropy.misconception(see=f"{CHAPTER}#mistake-smoothing")
+def exponentials_of_large_logits(logits, target, pad, smoothing):
+    """The exponential of a large logit is infinite; `log_softmax` first takes the largest one away from all of them."""
+    log_p = logits - logits.exp().sum(dim=-1, keepdim=True).log()
     wanted = torch.full_like(log_p, smoothing / (logits.size(-1) - 2))
     wanted[..., pad] = 0.0
     wanted.scatter_(-1, target.unsqueeze(-1), 1.0 - smoothing)

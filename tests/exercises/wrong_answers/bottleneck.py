@@ -142,6 +142,8 @@ MASKED_CROSS_ENTROPY = {
     "a tiny number in the denominator": lambda logits, target, pad: (losses(logits, target) * (target != pad)).sum() / (
         (target != pad).sum() + 1e-2),
     "own softmax": own_softmax,
+    "normalised by hand": lambda logits, target, pad: (logits.exp().sum(-1).log() - logits.gather(
+        -1, target.unsqueeze(-1)).squeeze(-1))[target != pad].mean(),
     "logits clipped": lambda logits, target, pad: masked_cross_entropy(logits.clamp(-50, 50), target, pad),
     "detached": lambda logits, target, pad: masked_cross_entropy(logits.detach(), target, pad),
     "float32 inside": lambda logits, target, pad: masked_cross_entropy(logits.float(), target, pad).to(logits.dtype),
@@ -323,6 +325,7 @@ WRONG = {
 }
 
 NAMED = {
+    ("masked_cross_entropy", "normalised by hand"): "exponential_of_a_large_logit",
     ("masked_cross_entropy", "ignores -100"): "pads_counted",
     ("Encoder", "cleared in training only"): "states_not_cleared",
     ("Encoder", "cut at the longest sentence"): "width_shrunk",

@@ -75,7 +75,25 @@ def without_pad_logit(logits, target, pad, smoothing):
     return right(logits.masked_fill(hidden, -1e4), target, pad, smoothing)
 
 
+def shares_by_hand(logits, target, pad, smoothing):
+    """A softmax written out, without taking the largest logit away: infinite by infinite."""
+    powers = logits.exp()
+    log_p, others = (powers / powers.sum(-1, keepdim=True)).log(), logits.size(-1) - 2
+    hit = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    rest = log_p.sum(-1) - hit - log_p[..., pad]
+    return -((1 - smoothing) * hit + smoothing / others * rest)[target != pad].mean()
+
+
+def normalised_by_hand(logits, target, pad, smoothing):
+    log_p, others = logits - logits.exp().sum(-1, keepdim=True).log(), logits.size(-1) - 2
+    hit = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    rest = log_p.sum(-1) - hit - log_p[..., pad]
+    return -((1 - smoothing) * hit + smoothing / others * rest)[target != pad].mean()
+
+
 SMOOTHED = {
+    "shares by hand": shares_by_hand,
+    "normalised by hand": normalised_by_hand,
     "negative": lambda *args: -right(*args),
     "every axis squeezed": every_axis_squeezed,
     "one for each token": lambda logits, target, pad, smoothing: torch.stack(
@@ -121,6 +139,8 @@ SMOOTHED = {
 WRONG = {"noam_learning_rate": NOAM, "smoothed_cross_entropy": SMOOTHED}
 
 NAMED = {
+    ("smoothed_cross_entropy", "shares by hand"): "exponentials_of_large_logits",
+    ("smoothed_cross_entropy", "normalised by hand"): "exponentials_of_large_logits",
     ("smoothed_cross_entropy", "sum of a sentence"): "divided_by_the_sentences",
     ("smoothed_cross_entropy", "target gets its share too"): "target_gets_a_share_as_well",
     ("noam_learning_rate", "warmup to the 1.5"): "never_warmed_up",
