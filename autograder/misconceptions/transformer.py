@@ -86,6 +86,14 @@ class eps_forgotten(_Norm):
 
 
 @layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
+class eps_as_a_lower_limit(_Norm):
+    """You take eps as the least variance there is, so most tokens go without it; it is added to every variance."""
+
+    def divisor(self, variance):
+        return torch.sqrt(variance.clamp(min=self.eps))
+
+
+@layer_norm.misconception(see=f"{CHAPTER}#mistake-layer-norm")
 class eps_of_its_own(_Norm):
     """You write eps as a number into `forward`; the constructor is given another one, and that one counts."""
 

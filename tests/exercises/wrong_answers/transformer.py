@@ -91,6 +91,8 @@ LAYER_NORM = {
         x.var(-1, keepdim=True, unbiased=False) + self.eps**2).sqrt() + self.bias),
     "eps for small deviations only": norm(lambda self, x: self.weight * centered(x) / x.std(
         -1, keepdim=True, unbiased=False).clamp(min=self.eps) + self.bias),
+    "eps for small variances only": norm(lambda self, x: self.weight * centered(x) * x.var(
+        -1, keepdim=True, unbiased=False).clamp(min=self.eps).rsqrt() + self.bias),
     "bias subtracted": norm(lambda self, x: right_norm(self, x) - 2 * self.bias),
     "bias forgotten": norm(lambda self, x: right_norm(self, x) - self.bias),
     "one plus weight": norm(lambda self, x: right_norm(self, x) + right_norm(self, x) / 2 - self.bias / 2),
@@ -162,6 +164,5 @@ WRONG = {"LayerNorm": LAYER_NORM, "FeedForward": FEED_FORWARD}
 NAMED = {
     ("LayerNorm", "bias before the division"): "bias_inside_the_division",
     ("LayerNorm", "two axes"): "mean_over_tokens_and_features",
-    ("LayerNorm", "eps squared"): "eps_forgotten",
-    ("LayerNorm", "eps for small deviations only"): "eps_forgotten",
+    ("LayerNorm", "eps for small variances only"): "eps_as_a_lower_limit",
 }
