@@ -194,6 +194,19 @@ def close_numbers(found: float, wanted: float) -> bool:
     return math.isclose(found, wanted, rel_tol=1e-5, abs_tol=1e-6)
 
 
+def same_data(a, b) -> bool:
+    """Equal type, structure, shape and dtype, and values equal up to the dtype's tolerance."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, torch.Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and bool(close(a, b).all())
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same_data, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same_data(a[key], b[key]) for key in a)
+    return close_numbers(a, b) or a == b if isinstance(a, float) else a == b
+
+
 def gradient_problem(reply: Reply, expected: Reply, arguments: Sequence[str],
                      tolerance: dict | None = None) -> Difference | None:
     """A gradient that does not arrive, or is wrong, at an argument or at a parameter; or None."""

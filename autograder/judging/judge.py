@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from autograder.judging.catalogue import find_exercise
-from autograder.judging.diagnosis import diagnose, same_data
+from autograder.judging.compare import same_data
+from autograder.judging.diagnosis import diagnose
 from autograder.judging.exercise import Criterion, Exercise
 from autograder.judging.report import (
     COULD_NOT_RUN,

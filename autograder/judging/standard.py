@@ -6,7 +6,6 @@ from dataclasses import replace
 import torch
 
 from autograder.judging.compare import Difference
-from autograder.judging.diagnosis import same_data
 from autograder.judging.exercise import Criterion, Exercise, sentence_of
 from autograder.judging.inputs import EDGES, EXACT_ROOT, SMALL
 from autograder.judging.trial import Trial, WrongValues
@@ -68,16 +67,11 @@ def nothing_dropped(trial: Trial, call: Call) -> None:
         trial.must_agree(call)
     except WrongValues as wrong:
         told = wrong.difference
-        if _drops(trial, call):
+        if trial.asked_again_differs(call):
             told = Difference("Two calls gave different results, so some part drops at a rate of its own; pass "
                               "`dropout` on to every part.")
         told = replace(told, message=f"In train mode with dropout 0: {told.message}")
         raise WrongValues(told, wrong.example, wrong.typical) from None
-
-
-def _drops(trial: Trial, call: Call) -> bool:
-    one, other = (trial.ask(call) for _ in range(2))
-    return not same_data(one.output, other.output)
 
 
 def sizes_of_one(trial: Trial) -> None:

@@ -38,7 +38,7 @@ class WrongResult(Failed):
 
 
 class WrongForm(WrongResult):
-    """An exception, or another type, number of values, shape or dtype."""
+    """An exception, or another type, number of values, shape or dtype; or, in eval mode, another result each time."""
 
 
 class WrongValues(WrongResult):
@@ -126,6 +126,8 @@ class Trial:
         names = self.exercise.returns_of(call.part)
         if problem := compare.value_problem(reply.output, right.output, names, tolerance):
             example, typical = self._example(call, reply, right, tolerance), self._is_typical(call)
+            if call.init is not None and not call.training and self.asked_again_differs(call):
+                raise WrongForm(DROPS_IN_EVAL_MODE, typical=typical)
             told = _told_of(call, problem)
             raise WrongValues(told if example or typical else self._with_arguments(call, told), example, typical)
         if call.cotangents is not None:
@@ -134,6 +136,11 @@ class Trial:
             if problem := compare.gradient_problem(reply, right, tensors, tolerance):
                 raise WrongValues(_told_of(call, problem), self._example(call, reply, right, tolerance))
         return reply
+
+    def asked_again_differs(self, call: Call) -> bool:
+        """Whether the learner's code gives another result than just now, for the same call."""
+        before = self.replies[-1]
+        return not compare.same_data(before.output, self.ask(call).output)
 
     @contextmanager
     def beforehand(self) -> Iterator[None]:
@@ -192,6 +199,11 @@ class Trial:
             results |= first_wrong_rows(name, *pair, tolerance) if _is_long(right) else {name: pair}
         return Example(_taken_apart(self.exercise.arguments_of(call.part), call.args, call.args), results,
                        whole=not any(map(_is_long, expected.values())))
+
+
+DROPS_IN_EVAL_MODE = Difference(
+    "In eval mode two calls with the same input gave different results, so dropout, or other randomness, acts where "
+    "it should not: `F.dropout` needs `training=self.training`.")
 
 
 def asked_with(exercise: Exercise, call: Call) -> str:

@@ -235,6 +235,20 @@ class decoder_sublayers_dropped_at_a_fixed_rate(_Decoder):
         self.dropout = nn.Dropout(0.1)
 
 
+@decoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class decoder_sublayers_dropped_in_eval_mode_too(_Decoder):
+    """The dropout around your sublayers acts in eval mode as well: `F.dropout` does so unless told `self.training`."""
+
+    def attend(self, x, tgt_mask):
+        return nn.functional.dropout(self.self_attn(x, x, x, tgt_mask)[0], self.dropout.p)
+
+    def look(self, x, enc_out, src_mask):
+        return nn.functional.dropout(self.cross_attn(x, enc_out, enc_out, src_mask)[0], self.dropout.p)
+
+    def think(self, x):
+        return nn.functional.dropout(self.ffn(x), self.dropout.p)
+
+
 @decoder_layer.misconception(see=f"{CHAPTER}#mistake-cross-attention")
 class first_input_asks(_Decoder):
     """Your cross-attention asks with the layer's first input; it asks with what self-attention has made of it."""

@@ -188,6 +188,17 @@ class sublayers_dropped_at_a_fixed_rate(_Encoder):
 
 
 @encoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
+class sublayers_dropped_in_eval_mode_too(_Encoder):
+    """The dropout around your sublayers acts in eval mode as well: `F.dropout` does so unless told `self.training`."""
+
+    def attend(self, x, mask):
+        return nn.functional.dropout(self.self_attn(x, x, x, mask)[0], self.dropout.p)
+
+    def think(self, x):
+        return nn.functional.dropout(self.ffn(x), self.dropout.p)
+
+
+@encoder_layer.misconception(see=f"{CHAPTER}#mistake-dropout")
 class encoder_without_dropout(_Encoder):
     """Your layer has no dropout at all: in train mode two calls give the same."""
 

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from autograder import judge
 from autograder.judging.catalogue import all_exercises
@@ -106,6 +107,36 @@ def with_a_rate(reference):
 def test_a_part_with_a_rate_of_its_own_is_told(name):
     report = judge(with_a_rate(EXERCISES[name].reference), exercise=name)
     assert [o.message for o in report.outcomes if o.status == "failed"] == [ALONE]
+
+
+IN_EVAL_MODE = "In eval mode two calls with the same input gave different results, so dropout, or other randomness, " \
+               "acts where it should not: `F.dropout` needs `training=self.training`."
+
+
+def with_dropout_in_eval_mode(reference):
+    class Dropping(reference):
+        def forward(self, *args):
+            result = super().forward(*args)
+            first, *rest = result if isinstance(result, tuple) else (result,)
+            return (F.dropout(first, 0.4), *rest) if rest else F.dropout(first, 0.4)
+
+    return Dropping
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("name", [name for name, exercise in EXERCISES.items() if isinstance(exercise.reference, type)])
+def test_dropout_in_eval_mode_is_told_and_told_once(name, seed):
+    messages = [o.message for o in judge(with_dropout_in_eval_mode(EXERCISES[name].reference), seed, name).outcomes]
+    assert messages[0] == IN_EVAL_MODE and messages.count(IN_EVAL_MODE) == 1
+
+
+def test_dropout_at_a_rate_of_its_own_in_eval_mode_has_both_names():
+    class EncoderLayer(transformer.EncoderLayer):
+        def forward(self, x, mask=None):
+            x = self.norm1(x + F.dropout(self.self_attn(x, x, x, mask)[0], 0.1))
+            return self.norm2(x + F.dropout(self.ffn(x), 0.1))
+
+    assert judge(EncoderLayer).diagnoses == ("sublayers_dropped_in_eval_mode_too", "sublayers_dropped_at_a_fixed_rate")
 
 
 def test_what_differs_in_train_mode_and_drops_nothing_is_told_as_such():
