@@ -13,7 +13,7 @@ from autograder.judging.diagnosis import all_the_same
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
-from autograder.judging.trial import Trial, WrongValues, asked_with
+from autograder.judging.trial import Trial, WrongForm, WrongValues, asked_with
 from autograder.learner.calls import Call, Reply, Table
 from autograder.reference import training
 
@@ -62,7 +62,7 @@ def _are_rates(trial: Trial, calls: Sequence[Call], replies: Sequence[Reply]) ->
             reply = replace(reply, output=float(reply.output))
         names, given = noam_learning_rate.returns, f"The arguments are {call.args}. "
         if problem := form_problem(reply, right, names):
-            trial.require(False, problem.message, given + problem.detail)
+            raise WrongForm(replace(problem, detail=given + problem.detail))
         if problem := value_problem(reply.output, right.output, names):
             raise WrongValues(replace(problem, detail=given + problem.detail))
 
@@ -205,9 +205,9 @@ def _tokens_must_agree(trial: Trial, *calls: Call) -> None:
         right = trial.expected(call)
         found, wanted, (eos, max_len) = reply.output, right.output, (call.args[3], call.args[5])
         if reply.status != "returned" or not torch.is_tensor(found) or found.dim() != 2:
-            problem = form_problem(reply, right, beam_search.returns)
-            trial.require(False, problem.message, problem.detail)
-        trial.require(found.dtype == torch.int64, "The result should be int64.", f"Yours is {found.dtype}.")
+            raise WrongForm(form_problem(reply, right, beam_search.returns))
+        if found.dtype != torch.int64:
+            raise WrongForm(Difference("The result should be int64.", f"Yours is {found.dtype}."))
         trial.require(found.size(0) == wanted.size(0) and 1 <= found.size(1) <= max_len,
                       "The result should have one row for each row of the state, and at most max_len columns.",
                       f"Yours has the shape {tuple(found.shape)}.")

@@ -144,10 +144,10 @@ class Trial:
 
     @contextmanager
     def beforehand(self) -> Iterator[None]:
-        """For what has to be right before the criterion's question means anything: a wrong result is not its own."""
+        """For what has to be right before the criterion's question means anything: what fails there is not its own."""
         try:
             yield
-        except WrongResult as wrong:
+        except Failed as wrong:
             raise ResultFirst from wrong
 
     def must_raise(self, call: Call, kind: str, words: Sequence[str]) -> None:
@@ -170,6 +170,9 @@ class Trial:
         """Whether all arguments are as the typical case has drawn them, in whatever mode the module is."""
         return not call.part and bool(call.args) and all(any(a is one for one in self.drawn) for a in call.args)
 
+    def _is_static(self, part: str) -> bool:
+        return isinstance(inspect.getattr_static(self.exercise.reference, part, None), staticmethod)
+
     def _beside(self, call: Call) -> Call:
         return call if self.exercise.beside is None else self.exercise.beside(self.answer, call)
 
@@ -177,10 +180,12 @@ class Trial:
         reply = self.ask(call)
         floating = any(tensor.is_floating_point() for tensor in tensors_in(call.args))
         names, source = self.exercise.returns_of(call.part), ", like the input" if floating else ""
+        if self._is_static(call.part):  # what the module holds is nothing to it
+            right = replace(right, parameters=reply.parameters)
         if problem := compare.form_problem(reply, right, names, source):
             built_wrong = reply.status == "returned" and reply.parameters != right.parameters
-            asked = replace(call, args=()) if built_wrong else call
-            raise WrongForm(self._with_arguments(asked, _told_of(call, problem)), typical=self._is_typical(call))
+            asked = replace(call, args=(), part="") if built_wrong else call  # it is wrong whatever is called
+            raise WrongForm(self._with_arguments(asked, _told_of(asked, problem)), typical=self._is_typical(call))
         return reply
 
     def _with_arguments(self, call: Call, problem: Difference) -> Difference:

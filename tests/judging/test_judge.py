@@ -12,7 +12,7 @@ from autograder.judging.report import NOT_ATTEMPTED, RESULT_FIRST
 from autograder.judging.standard import add_standard_criteria
 from autograder.learner.calls import Call, Reply
 from autograder.learner.runner import run
-from autograder.reference import attention
+from autograder.reference import attention, training
 
 
 def statuses(report):
@@ -286,3 +286,19 @@ def test_what_has_to_be_right_beforehand_is_not_the_criterions_own():
 
     assert statuses(judged(lambda x: x * 3, exercise))["of_four"] == "not_looked_at"
     assert statuses(judged(lambda x: x**2, exercise))["of_four"] == "failed"
+
+
+WRONG_FORMS = {
+    "a list": lambda result: [result], "a string": str, "another number": lambda result: (result, result),
+    "another dtype": lambda result: result.float() if torch.is_tensor(result) else complex(result),
+    "too little": lambda result: result[:1] if torch.is_tensor(result) else None,
+}
+
+
+@pytest.mark.parametrize("change", WRONG_FORMS.values(), ids=WRONG_FORMS)
+@pytest.mark.parametrize("reference, criterion", [(training.beam_search, "the_state_is_left_alone"),
+                                                  (training.noam_learning_rate, "step_zero")])
+def test_a_wrong_form_is_not_told_of_what_waits_for_the_right_one(reference, criterion, change):
+    report = judge(lambda *args: change(reference(*args)), exercise=reference.__name__)
+    assert report.outcomes[0].status == "failed" and report.score == 0.0
+    assert {o.message for o in report.outcomes if o.criterion == criterion} == {RESULT_FIRST}
