@@ -82,7 +82,7 @@ class table_with_an_axis_for_the_batch(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class learned_row_for_each_sentence(_Learned):
+class a_row_for_each_sentence(_Learned):
     """You count along the batch: all words of a sentence get the same row. With batch first, positions are axis 1."""
 
     def rows(self, table, x):
@@ -91,7 +91,7 @@ class learned_row_for_each_sentence(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class as_many_learned_rows_as_sentences(_Learned):
+class as_many_rows_as_sentences(_Learned):
     """You take as many rows as the batch has sentences: `x.size(0)`; the number of positions is `x.size(1)`."""
 
     def rows(self, table, x):
@@ -99,7 +99,7 @@ class as_many_learned_rows_as_sentences(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class whole_learned_table_added(_Learned):
+class whole_table_added(_Learned):
     """You add the whole table, whose rows are as many as max_len; cut it to the `x.size(1)` rows of the sequence."""
 
     def rows(self, table, x):
@@ -107,7 +107,7 @@ class whole_learned_table_added(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class learned_rows_from_the_end(_Learned):
+class last_rows_taken(_Learned):
     """You take the last rows of the table; the first word stands at position 0."""
 
     def rows(self, table, x):
@@ -116,7 +116,7 @@ class learned_rows_from_the_end(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class learned_rows_alone(_Learned):
+class rows_without_the_words(_Learned):
     """You return the rows of the table without x; they are to be added to it."""
 
     def join(self, x, rows):
@@ -124,7 +124,7 @@ class learned_rows_alone(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class multiplied_by_learned_rows(_Learned):
+class multiplied_by_the_rows(_Learned):
     """You multiply x by the rows of the table; they are to be added."""
 
     def join(self, x, rows):
@@ -132,7 +132,7 @@ class multiplied_by_learned_rows(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-position-added")
-class learned_rows_added_in_place(_Learned):
+class added_in_place(_Learned):
     """You add the rows to x itself, so the caller's tensor is changed."""
 
     def join(self, x, rows):
@@ -141,7 +141,7 @@ class learned_rows_added_in_place(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-too-long")
-class learned_shape_error(_Learned):
+class left_to_a_shape_error(_Learned):
     """A sequence longer than the table ends in torch's own error about shapes; refuse it first, with both lengths."""
 
     def rows(self, table, x):
@@ -149,7 +149,7 @@ class learned_shape_error(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-too-long")
-class learned_longest_refused_too(_Learned):
+class longest_refused_too(_Learned):
     """You refuse a sequence of exactly max_len positions; the table has a row for each of them."""
 
     def rows(self, table, x):
@@ -158,7 +158,7 @@ class learned_longest_refused_too(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-too-long")
-class learned_refused_without_the_lengths(_Learned):
+class refused_without_the_lengths(_Learned):
     """Your ValueError names neither length; with both, its reader knows what to change."""
 
     def rows(self, table, x):
@@ -167,7 +167,7 @@ class learned_refused_without_the_lengths(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-too-long")
-class learned_rows_used_again(_Learned):
+class rows_used_again(_Learned):
     """Past the end of the table you begin again with its first row, so two words of a sentence get the same place."""
 
     def rows(self, table, x):
@@ -183,7 +183,7 @@ class last_row_repeated(_Learned):
 
 
 @learned_positional_embedding.misconception(see=f"{CHAPTER}#mistake-too-long")
-class learned_refused_by_assertion(_Learned):
+class refused_by_assertion(_Learned):
     """You refuse with assert: that raises AssertionError, no ValueError, and is skipped when Python runs with -O."""
 
     def rows(self, table, x):

@@ -310,9 +310,9 @@ NAMED = {
     ("PositionalEncoding", "frozen parameter"): "table_a_parameter",
     ("PositionalEncoding", "shape error under a thousand"): "left_to_a_shape_error",
     ("PositionalEncoding", "no length in the text"): "refused_without_the_lengths",
-    ("LearnedPositionalEmbedding", "no length in the text"): "learned_refused_without_the_lengths",
-    ("LearnedPositionalEmbedding", "rows used again"): "learned_rows_used_again",
+    ("LearnedPositionalEmbedding", "no length in the text"): "refused_without_the_lengths",
+    ("LearnedPositionalEmbedding", "rows used again"): "rows_used_again",
     ("LearnedPositionalEmbedding", "arguments exchanged"): "max_len_and_width_exchanged",
     ("LearnedPositionalEmbedding", "frozen"): "table_out_of_reach",
-    ("LearnedPositionalEmbedding", "in place on x"): "learned_rows_added_in_place",
+    ("LearnedPositionalEmbedding", "in place on x"): "added_in_place",
 }
