@@ -93,7 +93,8 @@ def same_reply(a: Reply, b: Reply) -> bool:
     if (a.status, a.parameters, a.changed) != (b.status, b.parameters, b.changed):
         return False
     if a.status == "raised":
-        return a.error.kind == b.error.kind and _of_any_class(a.error.text) == _of_any_class(b.error.text)
+        refused = a.error.kind == "AssertionError"  # then the text, if there is one, is the learner's own
+        return a.error.kind == b.error.kind and (refused or _of_any_class(a.error.text) == _of_any_class(b.error.text))
     return (same_data(a.output, b.output) and same_data(a.gradients, b.gradients)
             and same_data(a.parameter_gradients, b.parameter_gradients))
 

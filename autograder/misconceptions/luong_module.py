@@ -219,7 +219,7 @@ class unequal_sizes_accepted(_Luong):
 
 @luong_attention.misconception(see=f"{CHAPTER}#mistake-refusal")
 class refused_by_assert(_Luong):
-    """You refuse with assert: that raises AssertionError, says nothing, and is skipped when Python runs with -O."""
+    """You refuse with assert: that raises AssertionError, no ValueError, and is skipped when Python runs with -O."""
 
     def refuse(self, hidden_dim, encoder_dim, method):
         assert method in ("dot", "general", "concat")

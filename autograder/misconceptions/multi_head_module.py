@@ -259,7 +259,7 @@ class uneven_split_accepted(MultiHead):
 
 @multi_head_attention.misconception(see=f"{CHAPTER}#mistake-multi-head-module")
 class uneven_split_refused_by_assert(MultiHead):
-    """You refuse with assert: that raises AssertionError, says nothing, and is skipped when Python runs with -O."""
+    """You refuse with assert: that raises AssertionError, no ValueError, and is skipped when Python runs with -O."""
 
     def refuse(self, d_model, num_heads):
         assert d_model % num_heads == 0

@@ -15,7 +15,7 @@ from autograder.judging.standard import add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, tensors_in
 from autograder.learner.runner import run
-from autograder.reference import multi_head, transformer
+from autograder.reference import luong, multi_head, positional_encoding, transformer
 
 EXERCISES = all_exercises()
 
@@ -172,3 +172,30 @@ def test_of_a_gradient_the_values_that_are_nan_are_counted():
 @pytest.mark.parametrize("answer", [lambda *args: [[1, 2], [3]], lambda *args: ((1, 2), (3,))])
 def test_a_list_is_not_called_a_tuple(answer):
     assert "yours is a list or tuple." in judge(answer, exercise="beam_search").outcomes[0].message
+
+
+class AssertedHeads(multi_head.MultiHeadAttention):
+    def __init__(self, d_model, num_heads, *rest):
+        assert d_model % num_heads == 0, f"{d_model} features cannot be split into {num_heads} heads"
+        super().__init__(d_model, num_heads, *rest)
+
+
+class AssertedMethods(luong.LuongAttention):
+    def __init__(self, hidden_dim, encoder_dim, method):
+        assert method in luong.METHODS, "no such method"
+        assert method != "dot" or hidden_dim == encoder_dim, "the sizes differ"
+        super().__init__(hidden_dim, encoder_dim, method)
+
+
+class AssertedLength(positional_encoding.PositionalEncoding):
+    def forward(self, x):
+        assert x.size(1) <= len(self.pe), "too long"
+        return super().forward(x)
+
+
+@pytest.mark.parametrize("answer, exercise, name", [
+    (AssertedHeads, "MultiHeadAttention", "uneven_split_refused_by_assert"),
+    (AssertedMethods, "LuongAttention", "refused_by_assert"),
+    (AssertedLength, "PositionalEncoding", "refused_by_assertion")])
+def test_an_assert_is_the_same_whatever_its_text(answer, exercise, name):
+    assert judge(answer, exercise=exercise).diagnoses == (name,)
