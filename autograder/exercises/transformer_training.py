@@ -9,7 +9,7 @@ import torch
 from autograder.exercises.bottleneck import BOS, EOS, table
 from autograder.exercises.transformer import CHAPTER
 from autograder.judging.compare import Difference, form_problem, value_problem
-from autograder.judging.diagnosis import all_the_same
+from autograder.judging.diagnosis import all_the_same, same_reply
 from autograder.judging.exercise import Exercise
 from autograder.judging.inputs import Inputs
 from autograder.judging.standard import add_standard_criteria
@@ -188,8 +188,20 @@ def same_tokens(found: torch.Tensor, wanted: torch.Tensor, eos: int) -> bool:
     return torch.equal(*padded)
 
 
+def same_sequences(calls: Sequence[Call], mine: Sequence[Reply], theirs: Sequence[Reply]) -> bool:
+    """As rows are judged: eos that fill their ends say nothing."""
+    def same(call: Call, a: Reply, b: Reply) -> bool:
+        tables = [reply.output for reply in (a, b)]
+        if all(torch.is_tensor(t) and t.dim() == 2 and t.dtype == torch.int64 for t in tables):
+            return a.changed == b.changed and len(tables[0]) == len(tables[1]) and same_tokens(*tables, call.args[3])
+        return same_reply(a, b)
+
+    return all(map(same, calls, mine, theirs))
+
+
 beam_search = Exercise(
     "beam_search", CHAPTER, training.beam_search, _greedy_call, returns=("tokens",), named_whole=True,
+    agreement=same_sequences,
     hints=("Keep beam_size beginnings for each row. What can follow each of them, and at which price?",
            "Put the beams of all rows into one batch: entry r * beam_size + b is beam b of row r; the state too.",
            "At first all beams of a row are equal: give all but one a sum of minus infinity.",

@@ -1,6 +1,7 @@
 """Chapter 08, how a Transformer is asked: mistakes with beam search.
 
-All of them search sentence by sentence; the steps that go wrong are arguments of `_search`.
+Most of them search sentence by sentence, and the steps that go wrong are arguments of `_search`; the last three search
+with all beams in one batch, `_search_at_once`, where what belongs to a beam has to move with it.
 """
 
 import torch
@@ -222,3 +223,46 @@ def more_beams_than_words(model, state, bos, eos, beam_size, max_len, length_pen
         return gains
 
     return _filled(_search(model, state, bos, eos, beam_size, max_len, _divided(length_penalty), log_p=log_p), eos)
+
+
+def _search_at_once(model, state, bos, eos, beam_size, max_len, length_penalty, *, left=""):
+    """Beam b of row r is entry r * beam_size + b. What is `left` in place does not go with the chosen beams."""
+    rows, state = len(state), state.repeat_interleave(beam_size, dim=0)
+    said, tokens = torch.empty(rows, beam_size, 0, dtype=torch.int64), torch.full((rows * beam_size,), bos)
+    ended = torch.zeros(rows, beam_size, dtype=torch.bool)
+    total = torch.full((rows, beam_size), -torch.inf)
+    total[:, 0] = 0.0
+    for _ in range(max_len):
+        logits, state = model.step(tokens, state)
+        log_p = torch.log_softmax(logits, dim=-1).view(rows, beam_size, -1).masked_fill(ended.unsqueeze(-1), -torch.inf)
+        log_p[..., eos].masked_fill_(ended, 0.0)
+        total, place = (total.unsqueeze(-1) + log_p).flatten(1).topk(beam_size, dim=1)
+        parent, word = place // log_p.size(-1), place % log_p.size(-1)
+        here = torch.arange(beam_size).expand_as(parent)
+        of_state, of_words, of_ends = (here if left == what else parent for what in ("state", "words", "ends"))
+        state = state[(torch.arange(rows).unsqueeze(1) * beam_size + of_state).flatten()]
+        said = torch.cat([said.take_along_dim(of_words.unsqueeze(-1), dim=1), word.unsqueeze(-1)], dim=-1)
+        ended, tokens = ended.take_along_dim(of_ends, dim=1) | (word == eos), word.flatten()
+        if ended.all():
+            break
+    length = (said != eos).sum(dim=-1) + ended
+    best = (total / length**length_penalty).argmax(dim=1)
+    return _filled(said[torch.arange(rows), best].tolist(), eos)
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
+def states_left_in_place(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """After pruning your states stay where they were, and the beams have moved: take each beam's from its parent."""
+    return _search_at_once(model, state, bos, eos, beam_size, max_len, length_penalty, left="state")
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
+def words_left_in_place(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """After pruning the words said so far stay where they were, and the beams have moved: take those of the parent."""
+    return _search_at_once(model, state, bos, eos, beam_size, max_len, length_penalty, left="words")
+
+
+@beam_search.misconception(see=f"{CHAPTER}#mistake-beams")
+def ends_left_in_place(model, state, bos, eos, beam_size, max_len, length_penalty):
+    """After pruning you keep in place which beams have ended, and the beams have moved: ask each beam's parent."""
+    return _search_at_once(model, state, bos, eos, beam_size, max_len, length_penalty, left="ends")

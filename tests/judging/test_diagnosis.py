@@ -15,7 +15,7 @@ from autograder.judging.standard import add_standard_criteria
 from autograder.judging.trial import Trial
 from autograder.learner.calls import Call, tensors_in
 from autograder.learner.runner import run
-from autograder.reference import luong, multi_head, positional_encoding, transformer
+from autograder.reference import luong, multi_head, positional_encoding, training, transformer
 
 EXERCISES = all_exercises()
 
@@ -199,3 +199,11 @@ class AssertedLength(positional_encoding.PositionalEncoding):
     (AssertedLength, "PositionalEncoding", "refused_by_assertion")])
 def test_an_assert_is_the_same_whatever_its_text(answer, exercise, name):
     assert judge(answer, exercise=exercise).diagnoses == (name,)
+
+
+def test_beam_search_is_named_however_far_its_rows_are_filled():
+    def filled_to_the_end(model, state, bos, eos, beam_size, max_len, length_penalty):
+        tokens = training.beam_search(model, state, bos, eos, beam_size, max_len, 0.0)
+        return F.pad(tokens, (0, max_len - tokens.size(1)), value=eos)
+
+    assert judge(filled_to_the_end, exercise="beam_search").diagnoses == ("length_penalty_unused",)

@@ -99,7 +99,40 @@ def copies_of_one_beam(model, state, bos, eos, beam_size, max_len, penalty):
     return said[torch.arange(rows), (total / max_len**penalty).argmax(1)]
 
 
+def at_once(*moved):
+    """All beams in one batch; of (state, words, flags) those that are `moved` go with the chosen beams."""
+    @torch.no_grad()
+    def search(model, state, bos, eos, k, max_len, penalty):
+        n = state.size(0)
+        offsets = k * torch.arange(n)[:, None]
+        state = state[:, None].expand(n, k, *state.shape[1:]).flatten(0, 1)
+        words, flags = torch.full((n * k, 1), bos), torch.zeros(n * k, dtype=torch.bool)
+        sums = torch.tensor([0.0] + [-1e9] * (k - 1)).repeat(n)
+        for _ in range(max_len):
+            logits, state = model.step(words[:, -1], state)
+            gains = logits.log_softmax(-1)
+            only_eos = torch.full_like(gains[0], -float("inf"))
+            only_eos[eos] = 0.0
+            gains = torch.where(flags[:, None], only_eos, gains)
+            sums, index = (sums[:, None] + gains).reshape(n, -1).topk(k, -1)
+            sums, parents, new = sums.flatten(), (offsets + index // gains.size(1)).flatten(), index % gains.size(1)
+            state = state[parents] if "state" in moved else state
+            flags = flags[parents] if "flags" in moved else flags
+            words = torch.cat([words[parents] if "words" in moved else words, new.reshape(-1, 1)], 1)
+            flags = flags | (words[:, -1] == eos)
+            if flags.all():
+                break
+        said = words[:, 1:]
+        scores = sums / ((said != eos).sum(1) + flags) ** penalty
+        return said[offsets.squeeze(1) + scores.view(n, k).argmax(1)]
+
+    return search
+
+
 BEAM_SEARCH = {
+    "states not moved": at_once("words", "flags"),
+    "words not moved": at_once("state", "flags"),
+    "flags not moved": at_once("state", "words"),
     "greedy": greedy,
     "sampled": sampled,
     "a beam size of one": lambda model, state, bos, eos, size, *rest: right(model, state, bos, eos, 1, *rest),
@@ -138,6 +171,9 @@ BEAM_SEARCH = {
 WRONG = {"beam_search": BEAM_SEARCH}
 
 NAMED = {
+    ("beam_search", "states not moved"): "states_left_in_place",
+    ("beam_search", "words not moved"): "words_left_in_place",
+    ("beam_search", "flags not moved"): "ends_left_in_place",
     ("beam_search", "greedy"): "one_beam_only",
     ("beam_search", "a beam size of one"): "one_beam_only",
     ("beam_search", "copies of one beam"): "one_beam_only",
