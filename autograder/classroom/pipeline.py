@@ -37,6 +37,7 @@ from autograder.grading.store import JUDGES
 from autograder.sandbox.bubblewrap import NoSandbox, bubblewrap
 from autograder.sandbox.scratch import remove_stale, scratch
 from autograder.settings import REPOSITORY, book_url
+from autograder.writing import write_whole
 
 STATE = "graded.json"
 PATIENCE = 60
@@ -200,9 +201,7 @@ class Course:
                           "what is done is kept.") from None
 
     def _save(self) -> None:
-        draft = self.state_file.with_suffix(".part")
-        draft.write_text(json.dumps(self.state, sort_keys=True) + "\n", encoding="utf-8")
-        draft.replace(self.state_file)
+        write_whole(self.state_file, json.dumps(self.state, sort_keys=True) + "\n")
 
 
 class Pages:

@@ -7,8 +7,6 @@ leaves nothing half done, and whoever finds the file may believe it. It lies in 
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,7 @@ from nbformat import NotebookNode
 
 from autograder.sandbox.limits import Limits
 from autograder.settings import book_url
+from autograder.writing import write_whole
 
 PACKAGE = Path(__file__).resolve().parent.parent
 JUDGES = ("learner", "sandbox", "judging", "exercises", "misconceptions", "reference", "reporting", "grading", "corpus")
@@ -78,15 +77,7 @@ class Store:
         """Keep what `packed` gave."""
         path = self.path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, suffix=".part", delete=False) as part:
-            try:
-                part.write(result)
-                part.flush()
-                os.fsync(part.fileno())
-                os.replace(part.name, path)
-            except BaseException:  # a full disk, Ctrl-C: no half result and no litter
-                Path(part.name).unlink(missing_ok=True)
-                raise
+        write_whole(path, result)
 
     def apply(self, key: str, notebook: NotebookNode) -> bool:
         """Write a kept result into the notebook; False where there is none."""
