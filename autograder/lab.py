@@ -8,12 +8,12 @@ the course (no news pop-up, no question about the kernel) come from autograder/j
 import argparse
 import os
 import secrets
-import shutil
 import sys
 from pathlib import Path
 
 from autograder import serve
 from autograder.settings import REPOSITORY
+from autograder.writing import write_whole
 
 EXERCISES = REPOSITORY / "exercises"
 WORK = REPOSITORY / "work"
@@ -32,7 +32,7 @@ def copy_missing(exercises: Path, work: Path) -> tuple[list[str], list[str]]:
             kept.append(name.as_posix())
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        write_whole(target, source.read_bytes(), replace=False)
         copied.append(name.as_posix())
     return copied, kept
 
@@ -98,7 +98,12 @@ def main(argv: list[str]) -> int:
     except serve.PortInUse as error:
         print(error, file=sys.stderr)
         return 1
-    copied, kept = copy_missing(EXERCISES, WORK)
+    try:
+        copied, kept = copy_missing(EXERCISES, WORK)
+    except OSError as error:
+        print(f"lab: {error}. Your copies are as they were: make room for the missing ones in {WORK}, or the right to "
+              "write there, and run `make lab` again.", file=sys.stderr)
+        return 1
     if not copied + kept:
         print("There are no exercises in exercises/: run `make exercises` first.", file=sys.stderr)
         return 1

@@ -10,6 +10,7 @@ import time
 import urllib.request
 
 import pytest
+from full_disk import full_disk
 
 from autograder import lab, serve
 from autograder.settings import book_link
@@ -41,6 +42,19 @@ def test_an_answer_is_never_overwritten(folders):
     assert kept == ["05_b/b.ipynb"] and "05_b/b.ipynb" not in copied
     assert (work / "05_b/b.ipynb").read_text() == "my answer"
     assert lab.copy_missing(exercises, work)[0] == []
+
+
+def test_a_full_disk_leaves_no_half_copy_and_is_one_sentence(folders, monkeypatch, capsys):
+    exercises, work = folders
+    monkeypatch.setattr(lab, "EXERCISES", exercises)
+    monkeypatch.setattr(lab, "WORK", work)
+    with full_disk():
+        assert lab.main(["--port", str(free_port())]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("lab: ") and said.count("\n") == 1
+    assert "04_a/a.ipynb" in said and "make room" in said and "run `make lab` again" in said
+    assert [path for path in work.rglob("*") if path.is_file()] == []
+    assert "04_a/a.ipynb" in lab.copy_missing(exercises, work)[0]
 
 
 def test_it_says_what_it_copied_and_what_it_kept(capsys):
