@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from autograder.writing import write_whole
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -23,13 +25,13 @@ def save(name: str, results: dict) -> None:
     """One run a line, so that a change is readable."""
     head = json.dumps({key: value for key, value in results.items() if key != "runs"}, ensure_ascii=False, indent=1)
     runs = ",\n".join("  " + json.dumps(run, ensure_ascii=False) for run in results["runs"])
-    path(name).write_text(f'{head[:-2]},\n "runs": [\n{runs}\n ]\n}}\n', encoding="utf-8")
+    write_whole(path(name), f'{head[:-2]},\n "runs": [\n{runs}\n ]\n}}\n')
 
 
 def complete(name: str, plan: list[dict], settings: dict, carry_out: Callable[[dict], dict]) -> dict:
     """Carry out the runs of a plan that the file does not have yet with these settings; all results.
 
-    The file is written after every run, so a long experiment may be stopped and started again.
+    The file is written after every run, whole or not at all, so a long experiment may be stopped and started again.
     """
     known = load(name) if path(name).exists() else {"settings": None, "runs": []}
     runs = known["runs"] if known["settings"] == settings else []

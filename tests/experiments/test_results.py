@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from full_disk import full_disk
 
 from autograder.experiments import results, run, setting
 from autograder.experiments.batches import vocabularies
@@ -89,6 +90,15 @@ def test_what_was_measured_with_other_settings_is_measured_again(tmp_path, monke
     monkeypatch.setattr(run, "carry_out", lambda wanted, progress: {**wanted, "bleu": 1.0})
     results.save("tiny", {"command": "", "settings": {"epochs": 99}, "runs": [{**run.plan("tiny")[0], "bleu": 0.0}]})
     assert [found["bleu"] for found in run.experiment("tiny")["runs"]] == [1.0]
+
+
+def test_a_disk_that_is_full_while_a_run_is_saved_costs_no_run_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    before = {"command": "", "settings": {}, "runs": [{"seed": 0}]}
+    results.save("tiny", before)
+    with full_disk(room=40), pytest.raises(OSError, match=r"tiny\.json"):
+        results.save("tiny", {**before, "runs": [{"seed": 0}, {"seed": 1}]})
+    assert results.load("tiny") == before
 
 
 def test_a_name_that_has_no_results_says_how_to_make_them():
