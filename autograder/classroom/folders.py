@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.settings import REPOSITORY, Unusable
+from autograder.writing import write_whole
 
 DEFAULT_CLASSROOM = "classroom"
 
@@ -97,17 +98,16 @@ class Classroom:
         Raises Unusable where the file holds no whole number.
         """
         if not self.seed_file.exists():
-            self.write_seed(secrets.randbelow(2**31))
+            self.write_seed(secrets.randbelow(2**31), replace=False)
         text = self.seed_file.read_text(encoding="utf-8").strip()
         if not text.isdecimal():
             raise Unusable(f"{self.seed_file} holds {text!r}; it must be a whole number, or be deleted.")
         return int(text)
 
-    def write_seed(self, seed: int) -> None:
+    def write_seed(self, seed: int, replace: bool = True) -> None:
+        """replace=False: of two processes that make a seed at the same time, both use the first one's."""
         self.make()
-        descriptor = os.open(self.seed_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"{seed}\n")
+        write_whole(self.seed_file, f"{seed}\n", mode=0o600, replace=replace)
 
     def assignments(self) -> list[str]:
         """The assignments for which anybody has handed something in, in order."""

@@ -3,7 +3,9 @@
 import stat
 
 import pytest
+from full_disk import full_disk
 
+from autograder.classroom import folders
 from autograder.classroom.folders import Classroom, course_assignments
 from autograder.settings import REPOSITORY
 
@@ -36,6 +38,21 @@ def test_the_grading_seed_is_made_once_and_is_for_the_owner_alone(tmp_path):
     assert stat.S_IMODE(room.seed_file.stat().st_mode) == 0o600
     assert stat.S_IMODE(room.folder.stat().st_mode) == 0o700
     assert other.grading_seed() != seed  # one in two thousand million
+
+
+def test_a_full_disk_leaves_no_empty_seed(tmp_path):
+    room = Classroom(tmp_path)
+    with full_disk(room=0), pytest.raises(OSError, match="grading_seed"):
+        room.grading_seed()
+    assert [path.name for path in tmp_path.iterdir()] == ["exchange"]
+    assert room.grading_seed() == room.grading_seed()
+
+
+def test_two_processes_that_make_a_seed_at_once_use_the_same(tmp_path, monkeypatch):
+    """Here the other process writes its seed between our look for one and our writing."""
+    room = Classroom(tmp_path)
+    monkeypatch.setattr(folders.secrets, "randbelow", lambda most: Classroom(tmp_path).write_seed(4711) or 1)
+    assert room.grading_seed() == 4711
 
 
 def test_a_seed_that_is_no_number_is_refused_with_the_remedy(tmp_path):
