@@ -16,6 +16,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from tqdm import tqdm
 
 from autograder.book.chapters import BOOK, CHAPTERS
+from autograder.writing import write_whole
 
 IGNORED = "nbval-ignore-output"
 """Tag of cells whose output nobody compares: training with its progress bar."""
@@ -121,7 +122,7 @@ def store(path: Path, notebook) -> bool:
     text = nbformat.writes(notebook, version=4) + "\n"
     if path.read_text(encoding="utf-8") == text:
         return False
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return True
 
 

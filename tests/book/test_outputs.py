@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+from full_disk import full_disk
 
 from autograder.book import outputs
 from autograder.book.outputs import ChapterError, find, main, run, update
@@ -50,6 +51,14 @@ def test_an_error_names_chapter_cell_and_cause_and_stores_nothing(chapter, tmp_p
     assert "01_try, cell 2 (cell-1): ZeroDivisionError: division by zero" in said
     assert "The cell begins: value = 1 / 0" in said
     assert "The stored notebook is as it was" in said
+    assert chapter.read_bytes() == before
+
+
+def test_a_full_disk_leaves_the_chapter_as_it_was(chapter):
+    notebook(chapter, "print(1)")
+    before = chapter.read_bytes()
+    with full_disk(room=50), pytest.raises(OSError, match="01_try"):
+        outputs.store(chapter, nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(2)")]))
     assert chapter.read_bytes() == before
 
 
