@@ -21,6 +21,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
 from autograder.classroom.state import Ending, ending_in
+from autograder.writing import write_whole
 
 NO_MARK = "-"
 """What Moodle's own exports write where there is no mark."""
@@ -117,7 +118,7 @@ class ClassExport(ExportPlugin):
                 self.log.warning("The gradebook has no %r; it has %s.", name, some(names, most=12) or "nothing")
         place = Path(self.to or self.name)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(table(self.rows(list(self.entries(gradebook)))), encoding=self.encoding, newline="")
+        write_whole(place, table(self.rows(list(self.entries(gradebook)))).encode(self.encoding))
         self.log.info("Wrote %s", place)
 
     def rows(self, entries: list[Entry]) -> list[list[object]]:

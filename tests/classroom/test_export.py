@@ -6,6 +6,7 @@ from datetime import datetime
 
 import pytest
 from class_tools import ASSIGNMENT, NOTEBOOK, nbgrader
+from full_disk import full_disk
 from nbformat import write
 from nbformat.v4 import new_notebook
 from nbgrader.apps import ExportApp
@@ -114,6 +115,18 @@ def test_moodle_gets_a_mark_and_a_remark(room):
 @pytest.mark.parametrize("kind", ["Spreadsheet", "Canvas", "Moodle"])
 def test_the_same_gradebook_gives_the_same_bytes(room, kind):
     assert export(room, kind) == export(room, kind)
+
+
+@pytest.mark.parametrize("kind", ["Spreadsheet", "Canvas", "Moodle"])
+def test_an_export_that_is_cut_leaves_no_half_file(room, kind):
+    """Where the file is missing the next `autograder grade` exports it; half of one it would take for all."""
+    with full_disk(room=100), pytest.raises(OSError, match=f"{kind}.csv"):
+        export(room, kind)
+    assert list(room.folder.glob("*.csv")) == []
+    whole = export(room, kind)
+    with full_disk(room=100), pytest.raises(OSError, match=f"{kind}.csv"):
+        export(room, kind)
+    assert (room.folder / f"{kind}.csv").read_bytes() == whole
 
 
 def test_only_some_students(room):
