@@ -25,6 +25,7 @@ from autograder.classroom.source import standalone_source
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.exercise import Exercise
 from autograder.settings import REPOSITORY
+from autograder.writing import write_whole
 
 GRADING_SEED = 20261129
 """The sample's `secret` seed is no secret, so that its marks are the same everywhere."""
@@ -203,16 +204,35 @@ def write_class(classroom: Classroom, students: int, seed: int, assignments: lis
 def prepare(classroom: Classroom, wanted: dict) -> None:
     """Make the folder ready; a sample class of other students or other exercises is cleared first.
 
-    Raises FileExistsError for a folder that holds anything else: it may be a real class.
+    The marker comes before all else and stays while the rest is cleared, so that a run that was ended in the middle is
+    known for a sample class. Raises FileExistsError for a folder that holds anything else: it may be a real class.
     """
     marker = classroom.folder / MARKER
-    if marker.exists() and json.loads(marker.read_text(encoding="utf-8")) != wanted:
-        shutil.rmtree(classroom.folder)
-    elif not marker.exists() and any(path.name != "exchange" for path in classroom.folder.glob("*")):
+    if marker.exists():
+        if made_of(marker) != wanted:
+            clear(classroom.folder, marker)
+    elif any(path.name != "exchange" and path.suffix != ".part" for path in classroom.folder.glob("*")):
         raise FileExistsError(f"{classroom.folder} holds something that is not a sample class; "
                               "choose another folder with --into.")
-    classroom.write_seed(GRADING_SEED)
+    classroom.make()
     write_text(marker, json.dumps(wanted, indent=1) + "\n")
+    classroom.write_seed(GRADING_SEED)
+
+
+def made_of(marker: Path) -> object:
+    """What a sample class was made of; None where the marker does not say."""
+    try:
+        return json.loads(marker.read_bytes())
+    except ValueError:
+        return None
+
+
+def clear(folder: Path, marker: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path != marker:
+            path.unlink()
 
 
 def digest(path: Path) -> str:
@@ -220,9 +240,9 @@ def digest(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if not path.exists() or path.read_bytes() != text.encode():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
 
 
 def main(argv: list[str]) -> int:

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -56,6 +58,47 @@ def test_a_folder_with_anything_else_is_left_alone(tmp_path, capsys):
     assert sample.main(["--students", "1", "--into", str(tmp_path)]) == 1
     assert "is not a sample class; choose another folder" in capsys.readouterr().err
     assert contents(tmp_path).keys() == {(tmp_path / "gradebook.db").relative_to(tmp_path)}
+
+
+class Killed(BaseException):
+    """Stands for a process that is ended: nothing in the course catches it."""
+
+
+def killed(*arguments):
+    raise Killed
+
+
+@pytest.mark.parametrize(("place", "step"), [(Classroom, "write_seed"), (sample, "write_text"), (sample, "submission")])
+def test_a_class_whose_making_was_killed_is_made_by_the_next_run(room, tmp_path, monkeypatch, place, step):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(place, step, killed)
+        sample.write_class(Classroom(tmp_path), 10, 5, BOTH)
+    sample.write_class(Classroom(tmp_path), 10, 5, BOTH)
+    assert contents(tmp_path) == contents(room.folder)
+
+
+def test_a_class_whose_clearing_was_killed_is_made_anew_by_the_next_run(room, tmp_path, monkeypatch):
+    sample.write_class(Classroom(tmp_path), 2, 1, BOTH[:1])
+    (tmp_path / "gradebook.db").write_text("of the other class")
+
+    def all_but_the_gradebook(folder, *more, **options):
+        for path in sorted(Path(folder).glob("*"), key=lambda path: path.name != sample.MARKER):
+            if path.is_file() and path.name != "gradebook.db":
+                path.unlink()
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(shutil, "rmtree", all_but_the_gradebook)
+        sample.write_class(Classroom(tmp_path), 10, 5, BOTH)
+    sample.write_class(Classroom(tmp_path), 10, 5, BOTH)
+    assert contents(tmp_path) == contents(room.folder)
+
+
+def test_a_marker_that_was_cut_is_that_of_a_sample_class_all_the_same(room, tmp_path):
+    sample.write_class(Classroom(tmp_path), 2, 1, BOTH[:1])
+    (tmp_path / sample.MARKER).write_text('{"students": 2, "se')
+    sample.write_class(Classroom(tmp_path), 10, 5, BOTH)
+    assert contents(tmp_path) == contents(room.folder)
 
 
 def test_ids_are_ascii_and_names_are_what_people_are_called(room):
