@@ -26,6 +26,7 @@ from autograder import speed
 from autograder.classroom.folders import Classroom
 from autograder.classroom.sample import SEED, write_class
 from autograder.namespaces import NoNamespaces, two_workers
+from autograder.sandbox.scratch import scratch
 from autograder.settings import REPOSITORY
 
 ASSIGNMENT = "05_scaling"
@@ -232,7 +233,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--namespaces", action="store_true", help="also through a scheduler, with workers elsewhere")
     options = parser.parse_args(argv)
     print(f"Measured on: {machine()}.\n", flush=True)
-    with tempfile.TemporaryDirectory(prefix="nss-benchmark-") as name:
+    with tempfile.TemporaryDirectory(dir=scratch()) as name:
         folder = Path(name).resolve()
         print(one_of_each().strip() + "\n", flush=True)
         print(f"The course's Transformer and `nn.Transformer`:\n\n{speed.table()}\n", flush=True)

@@ -3,7 +3,9 @@
 import nbformat
 import pytest
 
+from autograder import benchmark
 from autograder.benchmark import ASSIGNMENT, require_stock, stock
+from autograder.sandbox.scratch import scratch
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +35,12 @@ def test_the_courses_own_grading_does_not_pass_for_stock(graded_by_stock):
 def test_a_submission_that_stock_left_out_is_noticed(graded_by_stock):
     with pytest.raises(RuntimeError, match="graded 1 of 2 submissions"):
         require_stock(graded_by_stock, 2)
+
+
+def test_its_classes_lie_where_the_next_run_clears_away_what_a_killed_one_left(monkeypatch):
+    folders = []
+    monkeypatch.setattr(benchmark, "one_of_each", str)
+    monkeypatch.setattr(benchmark.speed, "table", str)
+    monkeypatch.setattr(benchmark, "compare", lambda folder, *sizes: folders.append(folder) or [])
+    assert benchmark.main([]) == 0
+    assert [folder.parent for folder in folders] == [scratch()] and not folders[0].exists()
