@@ -19,9 +19,10 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import parse_utc
 
+from autograder.classroom.folders import STAMP
+
 NAME = re.compile(r"(?P<student>[^+/\s<>&\"'`*?\[\]]+)\+(?P<assignment>[^+/]+)\+(?P<time>[^+/]+)(\+[^+/]*)?")
 EPOCH = "1970-01-01 00:00:00 UTC"
-STAMP = "timestamp.txt"
 
 
 class NotTaken(Exception):

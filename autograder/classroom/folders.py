@@ -14,6 +14,8 @@ from autograder.settings import REPOSITORY, Unusable
 from autograder.writing import write_whole
 
 DEFAULT_CLASSROOM = "classroom"
+STAMP = "timestamp.txt"
+"""nbgrader's file in a submission: when it was handed in."""
 
 
 @dataclass(frozen=True)

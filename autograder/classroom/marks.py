@@ -11,7 +11,7 @@ from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import Mark, full_names, marks_of, opened
 from autograder.classroom.reports import found_report, has_error
 from autograder.classroom.roster import strangers_named
-from autograder.classroom.state import FAILED, NOT_JUDGED, PARTLY, Ending, ending_in
+from autograder.classroom.state import FAILED, NOT_HANDED_IN, NOT_JUDGED, PARTLY, Ending, ending_in
 from autograder.reporting.text import title
 from autograder.settings import REPOSITORY, book_url
 
@@ -21,7 +21,7 @@ NOT_ATTEMPTED = "not attempted"
 def marks_text(marks: list[Mark] | None, handed_in: bool, state: str = "") -> str:
     """The marks of one assignment in a few words; the state where it is not the usual one."""
     if marks is None:
-        return "could not be graded" if handed_in else "not handed in"
+        return "could not be graded" if handed_in else NOT_HANDED_IN
     if state == FAILED:
         return FAILED
     judged = [mark for mark in marks if not mark.pending]

@@ -8,6 +8,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 SECONDS = 60
+"""How long another program may hold it."""
 
 
 @event.listens_for(Engine, "connect")

@@ -24,14 +24,15 @@ from filelock import FileLock, Timeout
 from nbgrader.converters import NbGraderException
 from tqdm import tqdm
 
+from autograder.classroom import patience
 from autograder.classroom.brake import Brake
 from autograder.classroom.columns import padded, width
-from autograder.classroom.digests import digest, digest_of_code
 from autograder.classroom.execution import Executed, Execution, outcome
-from autograder.classroom.folders import Classroom, course_assignments
+from autograder.classroom.folders import STAMP, Classroom, course_assignments
 from autograder.classroom.gradebook import fingerprint_of_marks, full_names, mark_of, one_engine, opened
 from autograder.classroom.roster import strangers_named
 from autograder.classroom.steps import LOG, Autograding, Failure, Feedback, Steps
+from autograder.digests import digest, digest_of_code
 from autograder.grading.jobs import NoWorkers, OtherVersion
 from autograder.grading.store import JUDGES
 from autograder.sandbox.bubblewrap import NoSandbox, bubblewrap
@@ -40,10 +41,7 @@ from autograder.settings import REPOSITORY, book_url
 from autograder.writing import write_whole
 
 STATE = "graded.json"
-PATIENCE = 60
-"""Seconds that another program may hold the gradebook."""
-GRADES_DEPEND_ON = JUDGES
-PAGES_DEPEND_ON = ("exercises", "misconceptions", *(f"classroom/{part}" for part in (
+PAGES_DEPEND_ON = ("exercises", "misconceptions", "grading/states.py", *(f"classroom/{part}" for part in (
     "feedback.py", "markup.py", "reports.py", "state.py", "feedback_template")))
 
 
@@ -94,7 +92,7 @@ class Course:
         self._register(assignment)
         students = self._students(assignment)
         seen = self.state.setdefault(assignment, {})
-        grading = digest_of_code(GRADES_DEPEND_ON) + str(self.classroom.grading_seed()) + book_url()
+        grading = digest_of_code(JUDGES) + str(self.classroom.grading_seed()) + book_url()
         wanted = {s: digest(self.classroom.submitted / s / assignment, self.classroom.release / assignment, grading)
                   for s in students}
         known = self._in_gradebook(assignment)
@@ -193,7 +191,7 @@ class Course:
         finally:
             probe.unlink(missing_ok=True)
         try:
-            with closing(sqlite3.connect(self.classroom.gradebook, timeout=PATIENCE)) as database:
+            with closing(sqlite3.connect(self.classroom.gradebook, timeout=patience.SECONDS)) as database:
                 database.execute("BEGIN IMMEDIATE")
                 database.rollback()
         except sqlite3.OperationalError as error:
@@ -241,7 +239,7 @@ def handed_in_for(classroom: Classroom, student: str, assignment: str) -> Iterat
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         place = Path(folder) / student / assignment
         place.mkdir(parents=True)
-        stamp = classroom.submitted / student / assignment / "timestamp.txt"
+        stamp = classroom.submitted / student / assignment / STAMP
         stamps = [stamp] if stamp.is_file() and not stamp.is_symlink() else []
         for path in (*(classroom.release / assignment).glob("*.ipynb"), *stamps):
             shutil.copyfile(path, place / path.name)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
+from autograder.classroom.folders import STAMP
 from autograder.settings import book_url
 
-NEEDED = ("timestamp.txt", "submission_secret.txt")
+NEEDED = (STAMP, "submission_secret.txt")
 
 
 class CarefulRelease(ExchangeReleaseFeedback):

@@ -6,7 +6,6 @@ some crash. The same arguments give the same class, byte for byte.
 
 import argparse
 import csv
-import hashlib
 import inspect
 import io
 import json
@@ -19,9 +18,10 @@ from pathlib import Path
 import nbformat
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.classroom.folders import Classroom, course_assignments
+from autograder.classroom.folders import STAMP, Classroom, course_assignments
 from autograder.classroom.roster import people
 from autograder.classroom.source import standalone_source
+from autograder.digests import digest
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.exercise import Exercise
 from autograder.settings import REPOSITORY
@@ -197,7 +197,7 @@ def write_class(classroom: Classroom, students: int, seed: int, assignments: lis
             notebook, handed_in = submission(material, number, seed)
             folder = classroom.submitted / person / material.assignment
             write_text(folder / material.released.name, nbformat.writes(notebook) + "\n")
-            write_text(folder / "timestamp.txt", handed_in + "\n")
+            write_text(folder / STAMP, handed_in + "\n")
     write_text(classroom.roster, roster.getvalue())
 
 
@@ -233,10 +233,6 @@ def clear(folder: Path, marker: Path) -> None:
             shutil.rmtree(path)
         elif path != marker:
             path.unlink()
-
-
-def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -18,13 +18,15 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
 
+from autograder.classroom.folders import STAMP
 from autograder.classroom.gradebook import MarkedCells
 from autograder.classroom.reports import found_report
+from autograder.grading.states import FAILED, GRADED, PARTLY
 
 if TYPE_CHECKING:
     from autograder.grading.plugin import SandboxedExecute
 
-GRADED, PARTLY, FAILED, NOT_HANDED_IN = "graded", "partly graded", "failed", "not handed in"
+NOT_HANDED_IN = "not handed in"
 WORST = (FAILED, PARTLY, GRADED)
 NOT_JUDGED = ("NotGraded", "Stopped")
 """Errors that the grader itself writes into a check: nothing is known about the answer."""
@@ -121,7 +123,7 @@ class SaveGrades(SaveAutoGrades):
         names = resources["nbgrader"]
         self.notebook_id, self.assignment_id, self.student_id = place = (
             names["notebook"], names["assignment"], names["student"])
-        stamp = Path(resources.get("metadata", {}).get("path") or ".") / "timestamp.txt"
+        stamp = Path(resources.get("metadata", {}).get("path") or ".") / STAMP
         with Gradebook(names["db_url"]) as gradebook:
             self.gradebook = marked = MarkedCells(gradebook, *place)
             before = {name: comment.auto_comment for name, comment in marked.comments.items()}

@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.classroom.folders import STAMP
 from autograder.grading.store import fingerprint, packed
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.limits import Limits
@@ -86,6 +87,6 @@ def files_beside(folder: Path) -> dict[str, bytes]:
 
 
 def _is_material(path: Path) -> bool:
-    if path.suffix in LEFT_OUT or path.name.startswith(".") or path.name == "timestamp.txt":
+    if path.suffix in LEFT_OUT or path.name.startswith(".") or path.name == STAMP:
         return False
     return not path.is_symlink() and path.is_file() and path.stat().st_size <= LARGEST_FILE

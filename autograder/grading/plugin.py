@@ -14,6 +14,7 @@ from traitlets import Bool, Float, Unicode
 from autograder.classroom.folders import Classroom
 from autograder.grading.exporter import REFUSED
 from autograder.grading.jobs import Job, execute, files_beside
+from autograder.grading.states import FAILED
 from autograder.grading.store import Store
 from autograder.sandbox.limits import Limits
 
@@ -30,7 +31,7 @@ class SandboxedExecute(NbGraderPreprocessor):
         if reason := self.failed or nb.metadata.pop(REFUSED, None):
             from autograder.grading.run import State, not_run  # loads torch
 
-            return not_run(nb, State("failed", reason)), resources
+            return not_run(nb, State(FAILED, reason)), resources
         path = resources.get("metadata", {}).get("path")
         job = self.job(nb, files_beside(Path(path)) if path else {})
         store = Store(Classroom.at().executed)

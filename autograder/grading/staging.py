@@ -13,10 +13,10 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_files, parse_utc
 
+from autograder.classroom.folders import STAMP
 from autograder.settings import LARGEST_FILE
 
 LARGEST_TOTAL, MOST_FILES, DEEPEST = 64 * 2**20, 1_000, 16
-STAMP = "timestamp.txt"
 
 
 def private_copy(coursedir: CourseDirectory, submitted: Path) -> CourseDirectory:

@@ -8,36 +8,25 @@ leaves nothing half done, and whoever finds the file may believe it. It lies in 
 import hashlib
 import json
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.digests import digest_of_code
 from autograder.sandbox.limits import Limits
 from autograder.settings import book_url
 from autograder.writing import write_whole
 
-PACKAGE = Path(__file__).resolve().parent.parent
 JUDGES = ("learner", "sandbox", "judging", "exercises", "misconceptions", "reference", "reporting", "grading", "corpus")
 """The parts of this package that a result depends on."""
-
-
-@cache
-def code_digest() -> str:
-    """A hash of the code that runs and judges."""
-    files = sorted(path for part in JUDGES for path in (PACKAGE / part).rglob("*.py"))
-    total = hashlib.sha256()
-    for path in files:
-        total.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes())
-    return total.hexdigest()
 
 
 def fingerprint(notebook: NotebookNode, files: dict[str, bytes], seed: int | None, limits: Limits,
                 protected: bool) -> str:
     """The key of a submission's result."""
     cells = [(cell.cell_type, cell.source, _role(cell)) for cell in notebook.cells]
-    facts = [cells, seed, asdict(limits), protected, code_digest(), book_url(),
+    facts = [cells, seed, asdict(limits), protected, digest_of_code(JUDGES), book_url(),
              {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
