@@ -1,9 +1,18 @@
 """A real browser for the tests of pages: Debian's Chromium, driven by Playwright."""
 
+import functools
+import http.server
 import os
 import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
+from visits import QuietHandler, Visit
+
+from autograder.settings import REPOSITORY
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -40,3 +49,39 @@ def browser(chromium):
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, chromium) -> Path:
+    """The book, built from nothing with warnings as errors; its folder of HTML."""
+    out = tmp_path_factory.mktemp("book")
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", REPOSITORY, "--path-output", out]
+    done = subprocess.run([*command, "-W", "-n", "--keep-going"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    return out / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def address(built):
+    """A server for the built book, on this machine only."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=built))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open a page of the book: visit("book/index", theme="dark", width=360) -> page. No fault may be left."""
+    visits = []
+
+    def open_page(name: str, **how):
+        visits.append(Visit(browser, address, **how))
+        return visits[-1].open(f"{address}/{name}.html")
+
+    yield open_page
+    faults = [fault for one in visits for fault in one.faults]
+    for one in visits:
+        one.context.close()
+    assert not faults, faults

@@ -1,16 +1,13 @@
 """The built book in a real browser, with every network but the local one shut off."""
 
 import functools
-import http.server
-import subprocess
-import sys
-import threading
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from visits import Visit
 
 from autograder.book.chapters import ROOT
 from autograder.judging.catalogue import all_exercises
@@ -39,81 +36,6 @@ PAGES = table_of_contents()
 LEAST_FORMULAS = {"book/index": 1, "book/conventions": 20}
 CHAPTER_PAGES = [page for page in PAGES if page.startswith("book/0") or page.startswith("book/1")]
 LEAST_FORMULAS |= dict.fromkeys(CHAPTER_PAGES, 30) | {"book/10_families": 20, "book/12_takeaways": 15}
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory, chromium) -> Path:
-    """The book, built from nothing with warnings as errors; its folder of HTML."""
-    out = tmp_path_factory.mktemp("book")
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--path-output", out]
-    done = subprocess.run([*command, "-W", "-n", "--keep-going"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-    return out / "_build" / "html"
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address(built):
-    """A server for the built book, on this machine only."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=built))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-class Visit:
-    """A page in a window of its own, and everything that went wrong while it was open."""
-
-    def __init__(self, browser, allowed: str, theme="light", width=1280, touch=False):
-        self.faults: list[str] = []
-        self.allowed = allowed
-        viewport = {"width": width, "height": 900}
-        self.context = browser.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce",
-                                           has_touch=touch)
-        self.context.route("**/*", self.only_local)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(90_000)
-        self.page.on("console", lambda m: m.type == "error" and self.faults.append(f"console: {m.text}"))
-        self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
-        self.page.on("requestfailed", lambda r: self.faults.append(f"failed: {r.url} {r.failure}"))
-        self.page.on("response", lambda r: r.status >= 400 and self.faults.append(f"{r.status}: {r.url}"))
-
-    def only_local(self, route):
-        if route.request.url.startswith(self.allowed):
-            route.continue_()
-        else:
-            self.faults.append(f"asks another server: {route.request.url}")
-            route.abort()
-
-    def open(self, url: str):
-        self.page.goto(url)
-        self.page.wait_for_load_state("networkidle")
-        self.page.evaluate("() => window.MathJax?.startup?.promise")
-        self.page.wait_for_function(
-            "() => [...document.querySelectorAll('figure.vegalite')].every((f) => f.dataset.drawn)"
-        )
-        return self.page
-
-
-@pytest.fixture
-def visit(browser, address):
-    """Open a page of the book: visit("book/index", theme="dark", width=360) -> page. No fault may be left."""
-    visits = []
-
-    def open_page(name: str, **how):
-        visits.append(Visit(browser, address, **how))
-        return visits[-1].open(f"{address}/{name}.html")
-
-    yield open_page
-    faults = [fault for one in visits for fault in one.faults]
-    for one in visits:
-        one.context.close()
-    assert not faults, faults
 
 
 @pytest.mark.parametrize("theme", THEMES)
