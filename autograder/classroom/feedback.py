@@ -5,6 +5,7 @@ renders the notebook below it with the template in `feedback_template/`.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape
@@ -76,13 +77,10 @@ class Summarise(GetGrades):
             nb, resources = super(GetGrades, self).preprocess(nb, resources)
             names |= totals(marked.notebook)
             pending = {name for name, grade in marked.grades.items() if grade.needs_manual_grade}
-        rows, heading = [], ""
         for cell in nb.cells:
-            heading = last_heading(cell) or heading
             if cell.cell_type == "code" and not utils.is_solution(cell):
                 cell.source = without_hidden_tests(cell.source)
-            if utils.is_grade(cell) or utils.is_task(cell):
-                rows.append(self._row(cell, heading, pending))
+        rows = list(self._rows(nb, pending))
         resources["feedback"] = {
             "student": name or names["student"],
             "ending": ending_of(nb),
@@ -97,6 +95,13 @@ class Summarise(GetGrades):
             else "are for written answers that a person has not marked yet",
         }
         return nb, resources
+
+    def _rows(self, nb, pending: set[str]) -> Iterator[Row]:
+        heading = ""
+        for cell in nb.cells:
+            heading = last_heading(cell) or heading
+            if utils.is_grade(cell) or utils.is_task(cell):
+                yield self._row(cell, heading, pending)
 
     def _row(self, cell, heading: str, pending: set[str]) -> Row:
         details = cell.metadata.nbgrader

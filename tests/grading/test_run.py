@@ -108,8 +108,7 @@ def test_a_deadline_for_the_whole_notebook():
     assert "longer than 20 seconds" in notebook.metadata["autograder"]["reason"]
 
 
-def test_an_instructors_own_assertions_keep_working():
-    learner = """
+LEARNER = """
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -119,7 +118,7 @@ class Net(nn.Module):
 limit = 7
 table = {"a": [1, 2.5]}
 """
-    test = """
+ASSERTIONS = """
 q = torch.randn(1, 2, 4, requires_grad=True)
 k = torch.randn(1, 3, 4)
 assert torch.equal(attention_scores(q, k), q @ k.mT)
@@ -136,7 +135,10 @@ assert limit == 7 and table["a"] == (1, 2.5)
 print("all good")
 3.5
 """
-    notebook = graded(SCORES, learner, check(test), check("assert attention_scores(1, 2) == 5"), check("1 / 0"),
+
+
+def test_an_instructors_own_assertions_keep_working():
+    notebook = graded(SCORES, LEARNER, check(ASSERTIONS), check("assert attention_scores(1, 2) == 5"), check("1 / 0"),
                       check("assert limit == 8, 'limit should be 8'"))
     assert results(notebook) == ["3.5", "LearnerError", "ZeroDivisionError", "AssertionError"]
     assert notebook.cells[-1].outputs[-1].evalue == "limit should be 8"
