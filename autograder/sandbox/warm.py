@@ -38,7 +38,7 @@ class ForkServer:
             self.process = subprocess.Popen([sys.executable, "-P", str(SCRIPT)], stdin=other, cwd="/",
                                             env=inner_environment(), stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL, start_new_session=True)
-        self.ready = False
+        self.ready: bool | None = None  # until it has said so
 
     def close(self) -> None:
         self.socket.close()
@@ -56,7 +56,7 @@ class ForkServer:
                    "seccomp": seccomp.hex() if seccomp else ""}
         try:
             with self.lock:
-                if not self.ready:
+                if self.ready is None:
                     self.socket.settimeout(START_SECONDS)
                     self.ready = self.socket.recv(1) == b"+"
                 if not self.ready:
@@ -65,6 +65,8 @@ class ForkServer:
                 self.socket.sendall(json.dumps(request).encode() + b"\n")
                 answer, descriptors, _, _ = socket.recv_fds(self.socket, 1, 1)
         except OSError as error:
+            if self.ready:
+                self.close()  # an answer that came now would be taken for the next request's
             raise Cold(str(error)) from None
         if answer != b"+" or not descriptors:
             raise Cold("The fork server could not enter the sandbox.")

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import time
 
 import pytest
 
@@ -88,6 +90,35 @@ def test_a_server_that_died_is_replaced():
     server.process.wait()
     with Sandbox(limits=Limits()) as box:
         assert is_forked(box) and warm.fork_server() is not server
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_the_next_one(monkeypatch):
+    def too_late(*arguments):
+        monkeypatch.undo()
+        time.sleep(1)
+        raise TimeoutError("timed out")
+
+    with Sandbox() as box:
+        assert is_forked(box)
+    monkeypatch.setattr(warm.socket, "recv_fds", too_late)
+    with Sandbox() as box:
+        assert not is_forked(box) and "2" in str(box.execute("1 + 1"))
+    with Sandbox() as box:
+        assert is_forked(box) and "2" in str(box.execute("1 + 1")) and box.alive
+
+
+def test_a_server_that_cannot_fork_is_asked_once(monkeypatch, tmp_path):
+    script = tmp_path / "refuses.py"
+    script.write_text("import os, time; os.write(0, b'-'); time.sleep(600)")
+    monkeypatch.setattr(warm, "SCRIPT", script)
+    server = warm.ForkServer()
+    with subprocess.Popen(warm.HOLD, stdin=subprocess.PIPE) as walls:
+        for seconds in (60, 5):
+            monkeypatch.setattr(warm, "START_SECONDS", seconds)
+            with pytest.raises(warm.Cold, match="several threads"):
+                server.fork(walls.pid, [], Limits())
+        walls.stdin.close()
+    server.close()
 
 
 def test_where_nothing_can_be_forked_the_kernel_starts_from_nothing(monkeypatch):
