@@ -141,7 +141,9 @@ class Way:
             result = self.store.read(done.key)
         if result is None:
             return Executed("", reason=done.reason, again=True)
-        return Executed("", seconds=result.get("seconds", 0.0), failed=result["state"]["state"] == "failed")
+        state = result["state"]
+        return Executed("", seconds=result.get("seconds", 0.0), again=state.get("again", False),
+                        failed=state["state"] == "failed")
 
 
 def _joined(executed: Executed, notebook: Executed) -> Executed:

@@ -25,6 +25,7 @@ class SandboxedExecute(NbGraderPreprocessor):
     cell_seconds = Float(30, help="wall time of one cell").tag(config=True)
     notebook_seconds = Float(180, help="wall time of one submission").tag(config=True)
     failed = Unicode("", help="why the submission is not run at all").tag(config=True)
+    again = Bool(True, help="whether what the grader could not run is tried again").tag(config=True)
     protected = Bool(True, help="False runs the code unprotected: for your own code only").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -35,7 +36,7 @@ class SandboxedExecute(NbGraderPreprocessor):
         path = resources.get("metadata", {}).get("path")
         job = self.job(nb, files_beside(Path(path)) if path else {})
         store = Store(Classroom.at().executed)
-        if not store.apply(job.key, nb):
+        if (self.again and job.key not in store) or not store.apply(job.key, nb):
             store.put(job.key, execute(job.to_bytes()))
             store.apply(job.key, nb)
         return nb, resources

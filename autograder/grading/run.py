@@ -27,7 +27,7 @@ from autograder.grading.intake import only_comments
 from autograder.judging.catalogue import find_exercise
 from autograder.judging.judge import judge_answer
 from autograder.reporting.display import as_bundle
-from autograder.sandbox.answering import ENDED, Answering, Stopped
+from autograder.sandbox.answering import ENDED, Answering, NotStarted, Stopped
 from autograder.sandbox.copies import Copy
 from autograder.sandbox.inert import printable_throughout
 from autograder.sandbox.kernel import Sandbox
@@ -40,11 +40,15 @@ RESTARTS = 3
 
 @dataclass(frozen=True)
 class State:
-    """How a submission's grading ended. `cell` counts all cells of the notebook from 1."""
+    """How a submission's grading ended. `cell` counts all cells of the notebook from 1.
+
+    again: the grader is to blame and not the submission, so the next run should try anew.
+    """
 
     state: str
     reason: str = ""
     cell: int | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,23 +138,23 @@ class Run:
             if over or None in self.copies.values() or not self._judge_copies():
                 self._judge_in_place(over)
         except Stopped as reason:
-            self._give_up(str(reason))
+            self._give_up(str(reason), again=isinstance(reason, NotStarted))
         except Exception as bug:
             traceback.print_exc()
-            self._give_up(f"A fault of the grader, not of the submission: {type(bug).__name__}: {bug}")
+            self._give_up(f"A fault of the grader, not of the submission: {type(bug).__name__}: {bug}", again=True)
         finally:
             if self.sandbox is not None:
                 self.sandbox.close()
         self.notebook.metadata["autograder"] = asdict(self.state)
         return self.notebook
 
-    def _give_up(self, reason: str) -> None:
+    def _give_up(self, reason: str, again: bool) -> None:
         """Nothing more can be run. What was judged before stays judged."""
         judged = any(cell.outputs for cell in self.notebook.cells if is_check(cell))
-        self.state = State("partly graded" if judged else "failed", reason, self.state.cell)
+        self.state = State("partly graded" if judged else "failed", reason, self.state.cell, again)
         mark_as_not_run(self.notebook, reason)
 
-    def _show(self) -> tuple[int, str] | None:
+    def _show(self) -> tuple[int, Stopped] | None:
         """Run the cells that are no checks, and keep what they show; at which cell it was over before the end, and why.
         """
         for number, cell in enumerate(self.notebook.cells, start=1):
@@ -168,7 +172,7 @@ class Run:
                 try:
                     self._go_on(number, str(reason))
                 except Stopped as end:
-                    return number, str(end)
+                    return number, end
         return None
 
     def _pass(self, number: int) -> list[NotebookNode]:
@@ -197,14 +201,14 @@ class Run:
             copy.close()
         return True
 
-    def _judge_in_place(self, over: tuple[int, str] | None) -> None:
+    def _judge_in_place(self, over: tuple[int, Stopped] | None) -> None:
         """Run the cells again, from the beginning, and judge the checks in their places, up to where it was over."""
         again, self.done = set(self.done), []
         self.sandbox.close()
         self.sandbox = self.start()
         for number, cell in enumerate(self.notebook.cells, start=1):
             if over and number == over[0]:
-                raise Stopped(over[1])
+                raise over[1]
             try:
                 if cell.cell_type == "code" and is_check(cell):
                     if not cell.outputs:

@@ -53,7 +53,9 @@ class Store:
         return self.folder / key[:2] / f"{key}.json"
 
     def __contains__(self, key: str) -> bool:
-        return self.read(key) is not None
+        """Whether there is a result that may stay: not one for which the grader is to blame."""
+        result = self.read(key)
+        return result is not None and not result["state"].get("again", False)
 
     def read(self, key: str) -> dict | None:
         """A kept result; None where there is none, or none that can be read."""

@@ -15,6 +15,10 @@ class Stopped(Exception):
     """The process is gone; the message says why in one sentence."""
 
 
+class NotStarted(Stopped):
+    """None came up, so that nothing is known about the code."""
+
+
 class OutOfTime(Stopped):
     """It was ended because it gave no answer in time."""
 

@@ -19,7 +19,7 @@ from jupyter_client.utils import run_sync
 from nbformat import NotebookNode
 
 from autograder.learner.copies import LEFT
-from autograder.sandbox.answering import ANSWER_SECONDS, Answering, OutOfTime, Stopped
+from autograder.sandbox.answering import ANSWER_SECONDS, Answering, NotStarted, OutOfTime, Stopped
 from autograder.sandbox.copies import Copy, Door
 from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.outputs import Collector, error_output
@@ -56,7 +56,7 @@ class Sandbox(Answering):
             self._wait_for_outputs(START_SECONDS)
         except Stopped as reason:
             self.close()
-            raise Stopped(f"The sandbox did not start. {reason}") from None
+            raise NotStarted(f"The sandbox did not start. {reason}") from None
 
     def __enter__(self) -> "Sandbox":
         return self

@@ -41,7 +41,7 @@ def test_marks_equal_those_of_judge_on_this_side():
     notebook = graded(SCORES, check("check(attention_scores)"), wrong, check("check(softmax_jacobian)"))
     expected = judge(lambda p: __import__("torch").diag(p) - p.outer(p), seed=SEED, exercise="softmax_jacobian")
     assert results(notebook) == [repr(judge(attention.attention_scores, seed=SEED).score), repr(expected.score)]
-    assert notebook.metadata["autograder"] == {"state": "graded", "reason": "", "cell": None}
+    assert notebook.metadata["autograder"] == {"state": "graded", "reason": "", "cell": None, "again": False}
     report = notebook.cells[4].outputs[0].data["application/vnd.autograder.report+json"]
     assert report["diagnoses"] == ["only_one_vector"]
 
