@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from class_tools import ASSIGNMENT, GradedClass, mark_by_hand
@@ -24,6 +25,13 @@ def beside(request, monkeypatch):
     """What answers `translate` finds the trained file beside it, as if it had been handed in."""
     if "translate" in request.node.name:
         monkeypatch.chdir(TRANSLATOR)
+
+
+@pytest.fixture(autouse=True)
+def own_environment():
+    """What a command sets for its own process (`--no-sandbox`, CLASSROOM) does not reach the next test."""
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture(scope="session")
