@@ -170,7 +170,7 @@ class Sandbox(Answering):
         """Collect outputs until the cell is done; False when the time is over."""
         end, replied = time.monotonic() + seconds, None
         while time.monotonic() < end:
-            message = self._message("iopub", request, 0.05 if replied is None else 0.5)
+            message = self._message("iopub", request, 0.05 if replied is None else GRACE_SECONDS)
             if message is not None:
                 if collector.take(*message):
                     _require_no_exit(replied or self._reply(request, wait=GRACE_SECONDS))

@@ -1,5 +1,6 @@
 """The walls: what code inside can reach, what it may use, and what is left of it afterwards."""
 
+import math
 import shutil
 import time
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from autograder.learner.calls import Call
-from autograder.sandbox import bubblewrap, kernel
+from autograder.sandbox import answering, bubblewrap
 from autograder.sandbox.bubblewrap import NoSandbox
 from autograder.sandbox.kernel import Sandbox, Stopped
 from autograder.sandbox.limits import MIB, Limits
@@ -91,6 +92,25 @@ def test_output_is_cut_and_the_cell_still_ends(sandbox):
     assert said(sandbox.execute("last")) == "7"
 
 
+def test_a_kernel_that_stalls_has_not_flooded_anybody(sandbox, monkeypatch):
+    heard, until = sandbox._message, [math.inf]
+
+    def late(channel, request, wait):
+        """The outputs arrive a second after the reply."""
+        left = until[0] - time.monotonic()
+        if channel == "iopub" and left > 0:
+            time.sleep(min(left, wait))
+            if left > wait:
+                return None
+        found = heard(channel, request, wait)
+        if channel == "shell" and found:
+            until[0] = time.monotonic() + 1
+        return found
+
+    monkeypatch.setattr(sandbox, "_message", late)
+    assert said(sandbox.execute("print('all of it')")) == "all of it\n"
+
+
 def test_calls_cross_the_wall_with_gradients(sandbox):
     sandbox.execute("import torch\ndef double(x):\n    print('loud')\n    return 2 * x")
     call = Call((torch.ones(2, 3, dtype=torch.float64),), cotangents=(torch.ones(2, 3, dtype=torch.float64),))
@@ -151,7 +171,7 @@ def test_the_whole_notebook_has_a_deadline():
 
 
 def test_an_answer_that_never_comes_ends_the_sandbox(monkeypatch):
-    monkeypatch.setattr(kernel, "ANSWER_SECONDS", 3)
+    monkeypatch.setattr(answering, "ANSWER_SECONDS", 3)
     with Sandbox(limits=SMALL) as box:
         box.execute("import signal, torch\nsignal.setitimer = lambda *a: None\ndef f(x):\n    while True: pass")
         assert box.ask("f", Call((torch.ones(1),), seconds=0.5), 0).status == "timed_out"
