@@ -8,11 +8,14 @@ from unittest.mock import patch
 import pytest
 from class_tools import ASSIGNMENT, GradedClass, mark_by_hand
 from filelock import FileLock
+from hypothesis import settings
 
 from autograder.classroom import sample
 from autograder.classroom.folders import Classroom
 from autograder.classroom.pipeline import Course
 
+settings.register_profile("course", deadline=None, derandomize=True)
+settings.load_profile("course")  # no test depends on the day, nor on how busy the machine is
 COMMENT = "Good: you saw that $S_{ij} = S_{ji}$. <script>alert(1)</script>"
 
 

@@ -87,7 +87,7 @@ def heads_and_clauses(meaning):
 
 
 @given(MEANINGS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_predicate_agrees_with_the_first_noun(meaning):
     phrase, predicate = meaning.subject, meaning.predicate
     *_, was, _, said = (word.text for word in french(meaning))
@@ -101,7 +101,7 @@ ELIDED = {"l'": ("le", "la"), "qu'": ("que",), "j'": ("je",), "s'": ("se",)}
 
 
 @given(MEANINGS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_elision_and_contraction_happen_exactly_where_they_must(meaning):
     words = [word.text for word in french(meaning)]
     for before, this, following in zip(["-", *words], words, words[1:], strict=False):
@@ -116,7 +116,7 @@ def test_elision_and_contraction_happen_exactly_where_they_must(meaning):
 
 
 @given(MEANINGS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_participles_agree_with_the_head_where_they_must(meaning):
     """With être always, with avoir only after "que"."""
     words = french(meaning)
@@ -131,7 +131,7 @@ def test_participles_agree_with_the_head_where_they_must(meaning):
 
 
 @given(MEANINGS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_nothing_comes_twice_and_only_the_plausible_is_said(meaning):
     clauses = list(heads_and_clauses(meaning))
     names = [head.noun.english for head, _ in clauses]

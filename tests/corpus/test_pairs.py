@@ -111,7 +111,7 @@ def test_both_splits_together_are_all_sentences():
 
 
 @given(st.integers(0, 10**6), st.integers(0, 7))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_languages_say_the_same_parts(seed, depth):
     """So every word of one language has its partner in the others."""
     meaning = draw(Random(seed), depth)
