@@ -48,6 +48,7 @@ function settings(view, spec) {
 }
 
 async function draw(figure) {
+  delete figure.dataset.drawn;
   const target = figure.querySelector(".vegalite-chart");
   const spec = JSON.parse(figure.querySelector("script").textContent);
   const kept = figure.view ? settings(figure.view, spec) : {};

@@ -7,7 +7,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from visits import Visit
+from playwright.sync_api import expect
+from visits import Visit, until_drawn
 
 from autograder.book.chapters import ROOT
 from autograder.judging.catalogue import all_exercises
@@ -125,8 +126,8 @@ def test_example_of_chapter_1_follows_the_pointer_and_the_menu(visit, width, tou
     assert menu.input_value() == "31–35"
     page.mouse.move(0, 0)  # else the pointer picks again as soon as the chart is drawn anew
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.wait_for_timeout(500)
-    assert figure.locator("select").input_value() == "31–35"
+    until_drawn(page)
+    expect(figure.locator("select")).to_have_value("31–35")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -239,10 +240,10 @@ def test_a_new_theme_keeps_what_the_reader_set(visit):
     press_and_compare(page, slider, "Home")
     value, before = slider.input_value(), drawing(page)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.wait_for_function("(old) => document.querySelector('figure.vegalite svg')?.innerHTML !== old", arg=before)
-    page.wait_for_timeout(300)
-    assert page.locator("figure.vegalite input[type=range]").first.input_value() == value
-    assert page.locator("figure.vegalite .vega-bindings").count() == page.locator("figure.vegalite").count()
+    until_drawn(page)
+    assert drawing(page) != before
+    expect(page.locator("figure.vegalite input[type=range]").first).to_have_value(value)
+    expect(page.locator("figure.vegalite .vega-bindings")).to_have_count(page.locator("figure.vegalite").count())
 
 
 def test_paper_is_white(visit):

@@ -36,7 +36,9 @@ class Visit:
         self.page.goto(url)
         self.page.wait_for_load_state("networkidle")
         self.page.evaluate("() => window.MathJax?.startup?.promise")
-        self.page.wait_for_function(
-            "() => [...document.querySelectorAll('figure.vegalite')].every((f) => f.dataset.drawn)"
-        )
+        until_drawn(self.page)
         return self.page
+
+
+def until_drawn(page) -> None:
+    page.wait_for_function("() => [...document.querySelectorAll('figure.vegalite')].every((f) => f.dataset.drawn)")
