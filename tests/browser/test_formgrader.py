@@ -117,7 +117,7 @@ def assert_inert(page) -> None:
     page.wait_for_load_state("load")
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     for link in page.get_by_text(re.compile("^(a link|another link|a third)$")).all():
-        link.click(timeout=2_000, no_wait_after=True)
+        link.click(no_wait_after=True)
     page.wait_for_timeout(500)
     assert page.dialogs == []
     assert page.evaluate("window.ran") is None
