@@ -1,8 +1,11 @@
 """What the tests of the classroom share: a graded class, and nbgrader's command line."""
 
 import os
+import random
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +43,15 @@ def mark_by_hand(classroom: Classroom, student: str, score: float, comment: str)
         gradebook.find_grade(*where).needs_manual_grade = False
         gradebook.find_comment(*where).manual_comment = comment
         gradebook.db.commit()
+
+
+def free_port() -> int:
+    """A port of this machine, below those that the system itself gives to whoever asks for any."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def nbgrader(*arguments: str, cwd: Path = REPOSITORY, check: bool = True, **environment: str) -> str:

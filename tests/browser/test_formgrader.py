@@ -8,9 +8,9 @@ import sys
 
 import nbformat
 import pytest
-from class_tools import nbgrader
+from class_tools import free_port, nbgrader
 from playwright.sync_api import expect
-from test_jupyterlab import TOKEN, free_port, wait_for
+from test_jupyterlab import TOKEN, wait_for
 
 from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import marks_of, opened
@@ -74,7 +74,7 @@ def server(room):
         yield f"http://localhost:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from class_tools import free_port
 from playwright.sync_api import expect
 
 from autograder.lab import EXERCISES, copy_missing, lab_arguments, lab_environment
@@ -43,13 +43,7 @@ def lab(tmp_path_factory):
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=30)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        process.wait(timeout=120)
 
 
 def show_every_cell(work: Path) -> None:
@@ -59,12 +53,12 @@ def show_every_cell(work: Path) -> None:
     (folder / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
 
 
-def wait_for(url: str, seconds: float = 60) -> None:
+def wait_for(url: str, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while True:
         try:
-            urllib.request.urlopen(url)
-            return
+            with urllib.request.urlopen(url, timeout=10):
+                return
         except OSError:
             if time.monotonic() > end:
                 raise

@@ -10,6 +10,7 @@ import time
 import urllib.request
 
 import pytest
+from class_tools import free_port
 from full_disk import full_disk
 
 from autograder import lab, serve
@@ -107,13 +108,7 @@ def test_without_a_built_book_serve_says_what_to_do(tmp_path, monkeypatch, capsy
     assert "make book" in capsys.readouterr().err
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def answer(url: str, seconds: float = 60):
+def answer(url: str, seconds: float = 300):
     """The JSON that the address gives, as soon as something answers there."""
     until = time.monotonic() + seconds
     while True:
@@ -142,7 +137,7 @@ def test_jupyterlab_starts_on_the_copies_and_ctrl_c_ends_it(folders, tmp_path):
         news = answer(f"{address}/lab/api/settings/{name}?token=secret")
     finally:
         process.send_signal(signal.SIGINT)
-        output = process.communicate(timeout=30)[0]
+        output = process.communicate(timeout=120)[0]
     assert sorted(item["name"] for item in contents["content"]) == ["04_a", "05_b"]
     assert news["schema"]["properties"]["fetchNews"]["default"] == "false"
     assert process.returncode == 0
