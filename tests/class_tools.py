@@ -57,7 +57,7 @@ def free_port() -> int:
 def nbgrader(*arguments: str, cwd: Path = REPOSITORY, check: bool = True, **environment: str) -> str:
     """Run nbgrader's command line; its output."""
     result = subprocess.run([sys.executable, "-m", "nbgrader", *arguments], cwd=cwd, env=os.environ | environment,
-                            capture_output=True, text=True, timeout=180)
+                            capture_output=True, text=True, timeout=900)
     said = result.stdout + result.stderr
     assert not check or result.returncode == 0, said
     return said
