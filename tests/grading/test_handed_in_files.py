@@ -122,15 +122,12 @@ def test_a_changed_file_is_another_submission(project, monkeypatch):
 def test_a_file_beside_the_solution_helps_nobody(project, monkeypatch, tmp_path):
     """Whoever teaches has run the solution, and its translator lies there."""
     monkeypatch.setenv("CLASSROOM", str(project.room.folder))
-    own = REPOSITORY / "solutions" / ASSIGNMENT / FILE
-    made = not own.exists()
-    if made:
-        own.write_bytes(TRAINED.read_bytes())
-    try:
-        (job,) = Collection(ASSIGNMENT).jobs("bao")
-        assert job.files == {}
-        (job,) = Collection(ASSIGNMENT).jobs("dev")
-        assert len(job.files[FILE]) == 200_000
-    finally:
-        if made:
-            own.unlink()
+    course = tmp_path / "course"
+    shutil.copytree(REPOSITORY / "solutions" / ASSIGNMENT, course / "solutions" / ASSIGNMENT)
+    shutil.copyfile(REPOSITORY / "nbgrader_config.py", course / "nbgrader_config.py")
+    shutil.copyfile(TRAINED, course / "solutions" / ASSIGNMENT / FILE)
+    monkeypatch.setattr("autograder.grading.collect.REPOSITORY", course)
+    (job,) = Collection(ASSIGNMENT).jobs("bao")
+    assert job.files == {}
+    (job,) = Collection(ASSIGNMENT).jobs("dev")
+    assert len(job.files[FILE]) == 200_000
