@@ -274,11 +274,11 @@ def test_ten_megabytes_of_printing_cost_nothing(name, capsys):
         print(line)
         return function(*args)
 
-    began = time.monotonic()
+    began = time.process_time()
     report = judged(name, talk)
     assert lost(report) == {} and len(report.printed) <= PRINTED_LIMIT
     assert capsys.readouterr().out == ""
-    assert time.monotonic() - began < 20  # far from it; a stream that keeps everything takes minutes
+    assert time.process_time() - began < 20  # far from it; a stream that keeps everything takes minutes
 
 
 @pytest.mark.parametrize("name", EXERCISES)
