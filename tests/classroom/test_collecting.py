@@ -1,7 +1,7 @@
 """`nbgrader collect` believes the owner of a folder, and follows no link."""
 
-import getpass
 import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from autograder.classroom.folders import Classroom
 from autograder.classroom.gradebook import opened
 
 ASSIGNMENT, NOTEBOOK = "05_scaling", "scaling.ipynb"
-ME = getpass.getuser()
+ME = pwd.getpwuid(os.geteuid()).pw_name
 TIME = "2026-10-05 09:30:00 UTC"
 COURSE = "no-step-skipped"
 
