@@ -16,7 +16,7 @@ from autograder.grading.run import Run
 from autograder.sandbox.limits import MIB, Limits
 
 SEED = 20_261
-LIMITS = replace(Limits(), cell_seconds=8, notebook_seconds=120, memory=900 * MIB)
+LIMITS = replace(Limits(), notebook_seconds=120, memory=900 * MIB)
 SETUP = "import torch\nfrom torch import nn\nfrom autograder import check, hint"
 ANSWERS = {
     "attention_scores": "def attention_scores(q, k):\n    return q @ k.transpose(-2, -1)",
@@ -48,7 +48,8 @@ def submission(attack: Attack) -> NotebookNode:
 
 
 def graded(attack: Attack) -> NotebookNode:
-    return Run(submission(attack), None, SEED, LIMITS)()
+    limits = replace(LIMITS, cell_seconds=attack.seconds, notebook_seconds=LIMITS.notebook_seconds + attack.seconds)
+    return Run(submission(attack), None, SEED, limits)()
 
 
 def marks_given(notebook: NotebookNode) -> dict[str, float]:

@@ -12,21 +12,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Attack:
-    """`harms_itself`: it may cost the attacker marks, because its own answers go with it."""
+    """`harms_itself`: it may cost the attacker marks, because its own answers go with it.
+
+    seconds: how long its cell may run. Who searches a whole disk has to find nothing, and not only too late.
+    """
 
     name: str
     code: str
     where: str
     harms_itself: bool = False
+    seconds: float = 8
 
 
 ATTACKS: dict[str, Attack] = {}
 JUDGES, MACHINE = "what judges", "the machine"
 
 
-def attack(where: str, name: str, code: str, harms_itself: bool = False) -> None:
+def attack(where: str, name: str, code: str, harms_itself: bool = False, seconds: float = 8) -> None:
     assert name not in ATTACKS
-    ATTACKS[name] = Attack(name, code, where, harms_itself)
+    ATTACKS[name] = Attack(name, code, where, harms_itself, seconds)
 
 
 # --- replacing what judges ---------------------------------------------------------------------------------------
@@ -195,7 +199,7 @@ for folder, folders, files in os.walk('/'):
     for name in {'attention.py', 'scaling.py', 'self_attention.py', 'catalogue.py'} & set(files):
         with open(os.path.join(folder, name)) as file:
             if 'def weighted_sum' in file.read(): found.append(os.path.join(folder, name))
-assert not found, found""")
+assert not found, found""", seconds=300)
 attack(MACHINE, "write outside", """
 import os
 for path in ('/usr/lib/x', '/course/autograder/__init__.py', '/etc/passwd', '/proc/1/mem', '/given/x', '/x'):
