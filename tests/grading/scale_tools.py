@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -136,12 +137,26 @@ def nbgrader(room: Classroom, *arguments: str) -> None:
     main()
 
 
+TEMPORARY: dict[Path, Path] = {}
+
+
+def temporary_of(room: Classroom) -> Path:
+    """TMPDIR of all that grades this class. Sockets lie below it, and pytest's own folders are too deep for them."""
+    if room.folder not in TEMPORARY:
+        TEMPORARY[room.folder] = Path(tempfile.mkdtemp(prefix="k-"))
+    return TEMPORARY[room.folder]
+
+
+def remove_temporary() -> None:
+    while TEMPORARY:
+        shutil.rmtree(TEMPORARY.popitem()[1], ignore_errors=True)
+
+
 class Child:
     """Runs one of the two above in a process that was forked with the libraries loaded, and leads a session."""
 
     def __init__(self, what, room: Classroom, *arguments: str):
-        self.temporary, self.log = room.folder.parent / "tmp", room.folder.parent / "said.log"
-        self.temporary.mkdir(exist_ok=True)
+        self.temporary, self.log = temporary_of(room), room.folder.parent / "said.log"
         self.process = FORKS.Process(target=_in_child, args=(what, room, arguments, self.temporary, self.log))
         self.process.start()
 
