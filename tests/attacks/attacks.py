@@ -12,10 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Attack:
-    """`harms_itself`: it may cost the attacker marks, because its own answers go with it.
-
-    seconds: how long its cell may run. Who searches a whole disk has to find nothing, and not only too late.
-    """
+    """harms_itself: it may cost the attacker's own answers. seconds: time for its cell; to search a disk takes long."""
 
     name: str
     code: str
