@@ -15,6 +15,7 @@ from tqdm import tqdm
 from autograder.classroom.folders import Classroom
 from autograder.grading.collect import Collection, NotTakenIn
 from autograder.grading.jobs import Job
+from autograder.grading.states import FAILED, GRADED
 from autograder.grading.store import Store
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Way:
             return Executed("", reason=done.reason, again=True)
         state = result["state"]
         return Executed("", seconds=result.get("seconds", 0.0), again=state.get("again", False),
-                        failed=state["state"] == "failed")
+                        failed=state["state"] == FAILED)
 
 
 def _joined(executed: Executed, notebook: Executed) -> Executed:
@@ -186,5 +187,5 @@ def outcome(folder: Path) -> str | None:
             state = json.loads(path.read_text(encoding="utf-8"))["metadata"]["autograder"]
         except (OSError, ValueError, KeyError):
             return None
-        said = said or ("" if state["state"] == "graded" else f"  {state['state']}: {state['reason']}")
+        said = said or ("" if state["state"] == GRADED else f"  {state['state']}: {state['reason']}")
     return said

@@ -24,6 +24,7 @@ from nbformat.v4 import new_output
 
 from autograder.grading.assertions import Assertions
 from autograder.grading.intake import only_comments
+from autograder.grading.states import FAILED, GRADED, PARTLY
 from autograder.judging.catalogue import find_exercise
 from autograder.judging.judge import judge_answer
 from autograder.reporting.display import as_bundle
@@ -112,7 +113,7 @@ class Run:
         self.notebook, self.seed = notebook, seed
         self.given, self.limits, self.protected = given, limits or Limits(), protected
         self.end = time.monotonic() + self.limits.notebook_seconds
-        self.state = State("graded")
+        self.state = State(GRADED)
         self.done: list[int] = []
         self.copies: dict[int, Copy | None] = {}
         self.restarts = 0
@@ -151,7 +152,7 @@ class Run:
     def _give_up(self, reason: str, again: bool) -> None:
         """Nothing more can be run. What was judged before stays judged."""
         judged = any(cell.outputs for cell in self.notebook.cells if is_check(cell))
-        self.state = State("partly graded" if judged else "failed", reason, self.state.cell, again)
+        self.state = State(PARTLY if judged else FAILED, reason, self.state.cell, again)
         mark_as_not_run(self.notebook, reason)
 
     def _show(self) -> tuple[int, Stopped] | None:
@@ -194,7 +195,7 @@ class Run:
             except Stopped as reason:
                 cell.outputs = [error_output("Stopped", str(reason))]
             if not copy.alive:  # the code ended it while it was judged; the report says so
-                self.state = State("partly graded", self.sandbox.verdict or ENDED, self.state.cell or number)
+                self.state = State(PARTLY, self.sandbox.verdict or ENDED, self.state.cell or number)
                 if not self.sandbox.alive:
                     self.restarts += 1
                     return False
@@ -238,7 +239,7 @@ class Run:
 
     def _go_on(self, number: int, reason: str) -> None:
         """Start again without the cell that ended the process, so that the other answers are still judged."""
-        self.state = State("partly graded", reason, self.state.cell or number)
+        self.state = State(PARTLY, reason, self.state.cell or number)
         self.sandbox.close()
         self.restarts += 1
         if self.restarts > RESTARTS:
