@@ -32,8 +32,7 @@ def test_a_classroom_that_nbgrader_would_misread_is_one_sentence(command, capsys
     assert "choose a path of letters, digits, dots, dashes and underscores" in said
 
 
-def test_a_seed_that_is_no_number_is_one_sentence(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("AUTOGRADER_NO_SANDBOX", "")  # `--no-sandbox` sets it, and no other test is to find it set
+def test_a_seed_that_is_no_number_is_one_sentence(tmp_path, capsys):
     room = Classroom(tmp_path / "class")
     (room.submitted / "ada" / "05_scaling").mkdir(parents=True)
     room.seed_file.write_text("tomorrow\n")
