@@ -88,7 +88,8 @@ def suite(folder, source: str, *options: str, **environment: str) -> subprocess.
     """Run a test file under the project's conftest.py and that of the browser tests."""
     shutil.copy(REPOSITORY / "conftest.py", folder)
     (folder / "browser").mkdir(exist_ok=True)
-    shutil.copy(REPOSITORY / "tests" / "browser" / "conftest.py", folder / "browser")
+    for name in ("conftest.py", "visits.py"):
+        shutil.copy(REPOSITORY / "tests" / "browser" / name, folder / "browser")
     (folder / "browser" / "test_it.py").write_text("import pytest\n" + source)
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)],
                           capture_output=True, text=True, cwd=folder,
