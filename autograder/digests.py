@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +16,7 @@ def digest(*things: Path | str) -> str:
         if isinstance(thing, str):
             total.update(thing.encode())
             continue
-        for path in sorted(thing.rglob("*")) if thing.is_dir() else [thing]:
-            if "__pycache__" not in path.parts:
-                _add(total, path, thing.parent)
+        _add_all(total, thing, thing.parent, lambda name: name == "__pycache__")
     return total.hexdigest()
 
 
@@ -29,15 +28,18 @@ def digest_of_code(parts: tuple[str, ...]) -> str:
     """
     total = hashlib.sha256()
     for part in (PACKAGE / part for part in parts):
-        for path in sorted(part.rglob("*")) if part.is_dir() else [part]:
-            if not any(name == "__pycache__" or name.startswith(".") for name in path.relative_to(PACKAGE).parts):
-                _add(total, path, PACKAGE)
+        _add_all(total, part, PACKAGE, lambda name: name == "__pycache__" or name.startswith("."))
     return total.hexdigest()
 
 
-def _add(total, path: Path, base: Path) -> None:
-    total.update(str(path.relative_to(base)).encode("utf-8", "surrogateescape") + b"\0")
-    if path.is_symlink():
-        total.update(os.fsencode(path.readlink()))
-    elif path.is_file():
-        total.update(hashlib.sha256(path.read_bytes()).digest())
+def _add_all(total, thing: Path, base: Path, left_out: Callable[[str], bool]) -> None:
+    """Add a file, or all of a folder, by names below `base`; what has a part of its name `left_out` is not added."""
+    for path in sorted(thing.rglob("*")) if thing.is_dir() else [thing]:
+        name = path.relative_to(base)
+        if any(map(left_out, name.parts)):
+            continue
+        total.update(str(name).encode("utf-8", "surrogateescape") + b"\0")
+        if path.is_symlink():
+            total.update(os.fsencode(path.readlink()))
+        elif path.is_file():
+            total.update(hashlib.sha256(path.read_bytes()).digest())

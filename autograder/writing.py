@@ -7,6 +7,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+DRAFTS = ".*.part"
+"""The names of drafts, for whoever meets one that a killed process left."""
+
 
 def write_whole(path: Path, content: str | bytes, mode: int = 0o666, replace: bool = True) -> None:
     """Write a draft beside the file and then give it the file's name, so that nobody ever finds half of it.

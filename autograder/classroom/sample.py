@@ -25,7 +25,7 @@ from autograder.digests import digest
 from autograder.judging.catalogue import all_exercises
 from autograder.judging.exercise import Exercise
 from autograder.settings import REPOSITORY
-from autograder.writing import write_whole
+from autograder.writing import DRAFTS, write_whole
 
 GRADING_SEED = 20261129
 """The sample's `secret` seed is no secret, so that its marks are the same everywhere."""
@@ -211,7 +211,7 @@ def prepare(classroom: Classroom, wanted: dict) -> None:
     if marker.exists():
         if made_of(marker) != wanted:
             clear(classroom.folder, marker)
-    elif any(path.name != "exchange" and path.suffix != ".part" for path in classroom.folder.glob("*")):
+    elif any(path.name != "exchange" and not path.match(DRAFTS) for path in classroom.folder.glob("*")):
         raise FileExistsError(f"{classroom.folder} holds something that is not a sample class; "
                               "choose another folder with --into.")
     classroom.make()
